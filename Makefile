@@ -55,7 +55,7 @@ screenshots: $(DEV)  ## the pictures of the documents
 reference: $(DEV) ## the documents that are made from the program: docs/reference, docs/schema (of --json) and the manual page
 	$(BIN)/python -m agentdash.tui.cli.reference docs
 
-prices: $(DEV)   ## sessions/costs/price_table.py, from the installed release of genai-prices
+prices: $(DEV)   ## sessions/rules/costs/price_table.py, from the installed release of genai-prices
 	$(BIN)/python tests/tools/prices.py
 
 clean:           ## remove what make made

@@ -12,15 +12,15 @@ from many_sessions import fill
 from measure import milliseconds, table
 from sizes import sized
 
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.values.membership import Budget, Membership
 
 COUNTS = sized((50, 5_000), (25,))
 LIMITS = FamilyLimits(max_workers=10**6, max_open=10**6, budget=Budget(cost_usd=10.0**9))

@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 from textual.app import App
 from textual.widgets import RichLog
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 class Beside(App):
     def compose(self):
         yield RichLog(wrap=True)

@@ -14,9 +14,9 @@ from msgspec import Struct
 from sample import DONE, THREAD, is_message, message, steps
 from sizes import sized
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 NEEDLE = "a needle in the hay"
 SMALL_END = "end-of-the-small-one"

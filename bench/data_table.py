@@ -14,7 +14,7 @@ from terminal import Terminal
 from textual.app import App, ComposeResult
 from textual.widgets import DataTable
 
-from agentdash.sessions.model import Session, Status, Usage
+from agentdash.sessions.model.session import Session, Status, Usage
 from agentdash.widgets.drawing.roles import VARIABLES
 from agentdash.widgets.table.columns import Moment
 from agentdash.widgets.table.row_cells import Form, row_cells

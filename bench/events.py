@@ -16,8 +16,8 @@ from statistics import median, quantiles
 from measure import memory, once, table, work
 from sizes import sized
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 

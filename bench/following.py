@@ -14,7 +14,7 @@ from sample import lines
 from sizes import sized
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.supervision.follow import Follower
+from agentdash.sessions.runner.follow import Follower
 
 POLLS = sized((200, 400, 800, 1600), (4, 8))
 AGAIN_UPTO = sized(400, 4)

@@ -11,10 +11,10 @@ from measure import milliseconds, table
 from sample import events
 from sizes import sized
 
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog

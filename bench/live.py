@@ -19,7 +19,7 @@ from parts import chosen_parts
 from real_agents import REAL
 from sizes import sized
 
-from agentdash.sessions.model import Session
+from agentdash.sessions.model.session import Session
 
 WARM_TURNS, COLD_TURNS = sized((100, 10), (3, 2))
 SETTLED_SECONDS = sized(2, 0.5)

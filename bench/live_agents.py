@@ -12,10 +12,10 @@ from real_agents import OPTIONS, REAL, environment, scripted_model
 from sizes import TINY
 
 from agentdash.sessions.agents.demo.place import make_demo
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session, Turn
+from agentdash.sessions.model.session import Session, Turn
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.paths import Layout
 
 PATIENCE_SECONDS = 120

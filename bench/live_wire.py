@@ -18,7 +18,7 @@ from sizes import sized
 from terminal import Terminal
 from wire import SSH_TOOLS, Relay, check_tools, ssh_server
 
-from agentdash.sessions.model import Session
+from agentdash.sessions.model.session import Session
 
 SETTLED_SECONDS, MEASURED_SECONDS = sized((5, 30), (1, 2))
 PRINTER = """#!{python}

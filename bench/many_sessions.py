@@ -4,8 +4,8 @@ import random
 import sqlite3
 from pathlib import Path
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.service.manager import SessionManager
 
 _TITLES = ("fix the flaky login test", "upgrade terraform", "split the monolith", "add dark mode", "rename the store")
 _FOLDERS = ("/home/ann/code/api", "/home/ann/code/web", "/home/ann/code/infra")

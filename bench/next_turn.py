@@ -17,9 +17,9 @@ from measure import once, table
 from real_agents import OPTIONS, REAL, environment, scripted_model
 from sizes import TINY, sized
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 
 TURNS = sized(20, 3)
 REAL_TURNS = 6

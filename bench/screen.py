@@ -14,8 +14,8 @@ from measure import all_at_once, table
 from sizes import sized
 from terminal import Terminal
 
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 STARTS, APPENDS, PRESSES, IDLE_SECONDS = sized((9, 15, 20, 10), (1, 2, 1, 1))
 SETTLED_SECONDS = sized(2, 0.5)

@@ -19,15 +19,15 @@ from msgspec import Struct
 from sample import DONE, THREAD, message, steps
 from sizes import sized
 
-from agentdash.sessions.export.formats import format_named
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.recovery.reconcile import read_facts
-from agentdash.sessions.model import Prompt, Session, Status, Turn
-from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.model.session import Prompt, Session, Status, Turn
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.service.lifecycle.recovery.reconcile import read_facts
+from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.files.session_record import Identity, restore
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.transcript.export.formats import format_named
 
 TURNS, STEPS = sized((1_000, 1_000), (5, 20))
 """Turns of the stream, and steps of a turn, about 1 kB each."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from measure import all_at_once, memory, once, table
 from sizes import sized
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.manager import SessionManager
 
 RUNS = sized(15, 2)
 MANY = sized(50, 2)

@@ -12,9 +12,9 @@ from task_store import Store
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session
-from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.app import Dashboard
 from agentdash.tui.keys.key_names import textual_name
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import runner_lock
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 ANSWER = "This is the answer to: "
 CHANGED = "src/clock.py"

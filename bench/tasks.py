@@ -16,7 +16,7 @@ from msgspec import Struct
 from task_driver import Desk, Until, Words, opened
 from task_store import ANSWER, AT_WORK, CHANGED, FAILED, TASKS, Store, day, start
 
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.screens.changes import ChangesScreen
 
 Keys = Sequence[str | Until]

@@ -18,7 +18,7 @@ from pathlib import Path
 from measure import once, table
 from sizes import sized
 
-from agentdash.sessions.costs.usage_table import GROUPS, UsageQuery
+from agentdash.sessions.rules.costs.usage_table import GROUPS, UsageQuery
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.use.day_sums import DaySums
 from agentdash.sessions.storage.use.report_log import ADD_UP

@@ -20,8 +20,8 @@ from measure import all_at_once, table
 from sizes import sized
 from terminal import Terminal
 
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from ssh_server import SSH_TOOLS, missing_tools, ssh_server

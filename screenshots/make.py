@@ -21,11 +21,11 @@ from textual.pilot import Pilot
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.demo.place import make_demo
-from agentdash.sessions.clock import monotonic
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
 from agentdash.tui.state.ui_state import FILE

@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens import usage
 

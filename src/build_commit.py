@@ -9,7 +9,7 @@ from setuptools.command.sdist import sdist
 ROOT = Path(__file__).parents[1]
 PACKAGE = "agentdash"
 COMMIT = "commit.txt"
-"""Read by ``sessions/build.py``."""
+"""Read by ``sessions/service/build.py``."""
 
 
 def write_commit(folder: Path) -> None:

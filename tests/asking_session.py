@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from agentdash.sessions.asks.recorded import RecordedAsk
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from waiting import until
 from watchdog import GRACE_SECONDS, watched
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.processes import processes as procs
+from agentdash.sessions.runner.processes import processes as procs
 
 HERE = Path(__file__).parent
 TEMPORARY = Path(tempfile.gettempdir()).resolve()

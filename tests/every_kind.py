@@ -5,7 +5,7 @@ from functools import partial
 import factories
 from factories import T0, step
 
-from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
 
 DIFF = """@@ -12,6 +12,7 @@ def token():
  import time

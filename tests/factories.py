@@ -4,8 +4,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from agentdash.sessions.launch import Launch, Terms, TurnPlan
-from agentdash.sessions.model import Session, Status, Step, StepKind, Turn
+from agentdash.sessions.model.session import Session, Status, Step, StepKind, Turn
+from agentdash.sessions.rules.launch import Launch, Terms, TurnPlan
 from agentdash.sessions.storage.prompts.queued_prompt import Request
 from agentdash.sessions.storage.store import Store
 

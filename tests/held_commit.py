@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 
 OPEN_WAL = 0x00080000
 """The flag with which SQLite opens its log (SQLITE_OPEN_WAL)."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 FRAGMENTS = [
     "<script>alert(1)</script>", "</script>", "</pre></details>", "<details>", "</details>", "<!--", "-->", "<![CDATA[",

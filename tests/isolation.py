@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.families.caller import CLAUDE_SESSION
-from agentdash.sessions.processes import processes as procs
+from agentdash.sessions.runner.caller import CLAUDE_SESSION
+from agentdash.sessions.runner.processes import processes as procs
 
 TAGS = (
     procs.SESSION_TAG,

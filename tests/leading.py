@@ -7,13 +7,13 @@ import msgspec
 from msgspec import Struct
 from recorded_sessions import lines, record, said
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session, Status
-from agentdash.sessions.orchestration.calls import Calls
-from agentdash.sessions.orchestration.registry import TOOLS
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.mcp.orchestration.calls import Calls
+from agentdash.sessions.mcp.orchestration.registry import TOOLS
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.runner.processes import runner_lock
+from agentdash.sessions.service.manager import SessionManager
 
 LEAD = "mcp:0123456789"
 BY_NAME = {tool.name: tool for tool in TOOLS}

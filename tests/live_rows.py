@@ -7,16 +7,16 @@ from typing import Any
 from factories import no_prompts, request
 
 from agentdash.sessions.agents.demo.adapter import TRANSPORT
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.runner.live.agent import LiveAgent
+from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog, Steered
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.supervision.live.agent import LiveAgent
 
 SESSION = "0123456789abcdef"
 LAUNCH = Launch(argv=("demo", "--conversation", "c"), stdin="begin", transport=TRANSPORT)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentdash.sessions.conversation.marks import Mark
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Prompt, Session, Status, Turn
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Prompt, Session, Status, Turn
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files.session_record import Identity, restore
 from agentdash.sessions.storage.queries import Recipe
 

@@ -8,11 +8,11 @@ from typing import Any
 from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total_before
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.costs.pricing import Pricing
-from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.costs.usage_table import UsageQuery, UsageTable
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.reports import Reported
+from agentdash.sessions.rules.costs.usage_table import UsageQuery, UsageTable
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.prompts.new_turn import begin_turn, insert_turn
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner

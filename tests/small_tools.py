@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.orchestration import registry
-from agentdash.sessions.orchestration.registry import Tool
+from agentdash.sessions.mcp.orchestration import registry
+from agentdash.sessions.mcp.orchestration.registry import Tool
+from agentdash.sessions.model.errors import RefusalError
 
 if TYPE_CHECKING:
-    from agentdash.sessions.orchestration.calls import Calls
+    from agentdash.sessions.mcp.orchestration.calls import Calls
 
 COUNT_LIMIT = 99
 

@@ -9,17 +9,17 @@ from typing import Any
 
 from factories import add_turn, no_prompts, request
 
-from agentdash.sessions.conversation.marks import Mark
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.queue.next_turn import builder
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.supervision.queue.next_turn import builder
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 CODEX = Launch(argv=("codex",))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from places import CAPTURES
 
-from agentdash.sessions.model import Step
+from agentdash.sessions.model.session import Step
 from agentdash.sessions.transcript.turn_file import StepFile
 
 FOLDER = CAPTURES / "transcripts"

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from agentdash.sessions.asks.model import Ask, AskKind
-from agentdash.sessions.asks.rules import decide
-from agentdash.sessions.asks.settings import AskRule
+from agentdash.sessions.rules.asks.model import Ask, AskKind
+from agentdash.sessions.rules.asks.rules import decide
+from agentdash.sessions.rules.asks.settings import AskRule
 
 SECRET = "the secret outside"
 PROGRAM_OPTIONS = {

@@ -20,47 +20,47 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
-from ..sessions import watch
-from ..sessions.clock import monotonic, now_ms
-from ..sessions.manager import SessionManager
-from ..sessions.model import Session
-from ..sessions.notifications.settings import NotifySettings
-from ..sessions.notifications.tmux import Claims
-from ..sessions.settings.config import Config, DashboardSettings
-from ..sessions.storage.paths import Layout
-from ..sessions.storage.prompts.drafts import DraftFiles
-from ..sessions.text.terminal import is_wanted
-from ..widgets.drawing.plain_ascii import InAscii, PlainScrollBar
-from ..widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
-from ..widgets.drawing.without_colours import WithoutColours
-from . import _textual_hacks
-from .keys.actions import APP_ACTIONS, REGISTRY, bindings
-from .keys.deciding import BURST, decides_nothing
-from .keys.footer import Labels
-from .keys.key_queue import KeysInOrder
-from .keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
-from .keys.keymap import keymap as keymap_of
-from .keys.other_layouts import LAYOUT, of_other_layout
-from .later import load_later
-from .messages import SessionsChanged, SettingsRead
-from .screens.main import MainScreen
-from .screens.session_screen import SessionScreen
-from .services.actions.session_actions import SessionActions
-from .services.background import Requests
-from .services.change_feed import ChangeFeed
-from .services.desk import Desk
-from .services.drafts import Drafts
-from .services.notifier import Notifier
-from .services.remedies import worded
-from .services.settings_watch import SettingsWatch
-from .services.write_access import WriteAccess
-from .state.crash_log import record, record_stacks
-from .state.ui_state import UiState
-from .terminal import mouse
-from .terminal.driver import TWICE_SECONDS
-from .terminal.state import abandon, hung_up
-from .terminal.watchdog import guard
-from .themes import PLAIN, THEMES, after
+from agentdash.sessions.model.clock import monotonic, now_ms
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.notifications.settings import NotifySettings
+from agentdash.sessions.service import watch
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.tmux import Claims
+from agentdash.sessions.settings.config import Config, DashboardSettings
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.drafts import DraftFiles
+from agentdash.sessions.text.terminal import is_wanted
+from agentdash.tui import _textual_hacks
+from agentdash.tui.keys.actions import APP_ACTIONS, REGISTRY, bindings
+from agentdash.tui.keys.deciding import BURST, decides_nothing
+from agentdash.tui.keys.footer import Labels
+from agentdash.tui.keys.key_queue import KeysInOrder
+from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
+from agentdash.tui.keys.keymap import keymap as keymap_of
+from agentdash.tui.keys.other_layouts import LAYOUT, of_other_layout
+from agentdash.tui.later import load_later
+from agentdash.tui.messages import SessionsChanged, SettingsRead
+from agentdash.tui.screens.main import MainScreen
+from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.change_feed import ChangeFeed
+from agentdash.tui.services.desk import Desk
+from agentdash.tui.services.drafts import Drafts
+from agentdash.tui.services.notifier import Notifier
+from agentdash.tui.services.remedies import worded
+from agentdash.tui.services.settings_watch import SettingsWatch
+from agentdash.tui.services.write_access import WriteAccess
+from agentdash.tui.state.crash_log import record, record_stacks
+from agentdash.tui.state.ui_state import UiState
+from agentdash.tui.terminal import mouse
+from agentdash.tui.terminal.driver import TWICE_SECONDS
+from agentdash.tui.terminal.state import abandon, hung_up
+from agentdash.tui.terminal.watchdog import guard
+from agentdash.tui.themes import PLAIN, THEMES, after
+from agentdash.widgets.drawing.plain_ascii import InAscii, PlainScrollBar
+from agentdash.widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
+from agentdash.widgets.drawing.without_colours import WithoutColours
 
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
@@ -151,7 +151,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.home: SessionScreen
         """The screen below all others."""
         if watched:
-            from .screens.watch import WatchScreen
+            from agentdash.tui.screens.watch import WatchScreen
 
             self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms)
         else:
@@ -241,14 +241,14 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Yield the palette's commands: the actions of the keys and of the command line."""
-        from .screens.palette import offered
+        from agentdash.tui.screens.palette import offered
 
         if isinstance(screen, SessionScreen):
             yield from offered(screen, self.keymap)
 
     def action_command_palette(self) -> None:
         """Open the palette over a screen of sessions."""
-        from .screens.palette import Palette, offered
+        from agentdash.tui.screens.palette import Palette, offered
 
         if isinstance(self.screen, SessionScreen):
             self.push_screen(Palette(offered(self.screen, self.keymap), self._recent_commands), self._run_command)
@@ -430,7 +430,7 @@ def _classes(size: Size) -> dict[str, bool]:
 
 
 def _tour_screen() -> type[MainScreen]:
-    from .screens.tour import TourScreen  # only a demo has one
+    from agentdash.tui.screens.tour import TourScreen  # only a demo has one
 
     return TourScreen
 

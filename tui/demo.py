@@ -6,14 +6,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ..sessions.agents.demo.place import make_demo
-from ..sessions.errors import AgentdashError
-from ..sessions.launch import Start
-from ..sessions.lifecycle.stop_family import NOW
-from ..sessions.manager import SessionManager
-from ..sessions.settings.config import PROFILE
-from .terminal.watchdog import guard
-from .tour import TOUR
+from agentdash.sessions.agents.demo.place import make_demo
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.settings.config import PROFILE
+from agentdash.tui.terminal.watchdog import guard
+from agentdash.tui.tour import TOUR
 
 SCRIPTS = (
     ("codex-demo", "done", "api", "Fix the flaky login test and add a regression test"),
@@ -44,7 +44,7 @@ def run_demo(directory: Path, *, kept: bool) -> int:
     Raises:
         UsageError: there is no terminal to draw on, or the folder contains files that are not a demo's.
     """
-    from .startup import check_terminal, open_dashboard
+    from agentdash.tui.startup import check_terminal, open_dashboard
 
     check_terminal()
     home, projects = directory / "state", directory / "projects"

@@ -4,7 +4,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 
-from ..sessions.own_code import EVERYTHING, keep
+from agentdash.sessions.runner.own_code import EVERYTHING, keep
 
 LATER = (
     "dialogs.asking.ask", "dialogs.asking.rename", "dialogs.asking.save", "dialogs.asking.stopping", "dialogs.command",

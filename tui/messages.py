@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.message import Message
 
-from ..sessions.model import Session
-from ..sessions.settings.config import Config
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.settings.config import Config
 
 
 class SessionsChanged(Message, bubble=False):

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..sessions.errors import UsageError
-from ..sessions.text.terminal import has_colours
-from .terminal.state import give_size
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.text.terminal import has_colours
+from agentdash.tui.terminal.state import give_size
 
 if TYPE_CHECKING:
-    from ..sessions.manager import SessionManager
-    from ..sessions.model import Session
-    from .keys.footer import Labels
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.tui.keys.footer import Labels
 
 
 def open_dashboard(
@@ -46,7 +46,7 @@ def open_dashboard(
 
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.reader.first_sessions)
-        from .app import run_dashboard
+        from agentdash.tui.app import run_dashboard
     return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
 
 
@@ -59,7 +59,7 @@ def start(*, read_only: bool = False) -> int:
         UsageError: there is no terminal to draw on.
     """
     gc.disable()  # before the first heavy imports
-    from ..sessions.manager import SessionManager
+    from agentdash.sessions.service.manager import SessionManager
 
     tolerate_small_character_sets()
     check_terminal()

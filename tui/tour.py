@@ -1,6 +1,6 @@
 """The keys that a demo asks a new user to try."""
 
-from .keys.footer import Labels
+from agentdash.tui.keys.footer import Labels
 
 MOVE, READ, REPLY = "table.down table.up", "table.open", "write_prompt"
 STOP, NEW, HELP = "stop", "new_session", "help"

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct, field
 
-from ..launch import Command, Fork, Ladder, Prices, StopSettings
-from ..rules.limits.limits import Limits
-from ..rules.turn_facts import Facts
-from ..values.turn_mode import TurnMode
-from . import capabilities
-from .capabilities import Env
-from .expanding import Expansions
-from .parsing.parser import TurnParser
-from .parsing.usage_meter import Measurable, Measures, When
+from agentdash.sessions.agents import capabilities
+from agentdash.sessions.agents.capabilities import Env
+from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
+from agentdash.sessions.model.turn_mode import TurnMode
+from agentdash.sessions.rules.launch import Command, Fork, Ladder, Prices, StopSettings
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.rules.turn_facts import Facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .dialogue import Dialogue
+    from agentdash.sessions.agents.dialogue import Dialogue
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ class Agent(ABC):
     tested_versions: ClassVar[tuple[str, ...]] = ()
     """The versions whose events the adapter was tested with, oldest first; empty for an agent without versions."""
     parsers: ClassVar[Mapping[str, Callable[[int], TurnParser]]]
-    """By :attr:`..launch.Launch.transport`: makes the parser of a turn; the empty one is for all others too."""
+    """By :attr:`..rules.launch.Launch.transport`: makes the parser of a turn; the empty one is for all others too."""
     event_types: ClassVar[Set[str]] = frozenset()
     """The types of the events of its stream, by which the format of a file is known."""
     event_keys: ClassVar[Set[str]] = frozenset()
@@ -155,7 +155,7 @@ class Agent(ABC):
         """
 
     def parser(self, turn: int = 1, transport: str = "") -> TurnParser:
-        """Return a new parser for one turn of a process with this :attr:`..launch.Launch.transport`."""
+        """Return a new parser for one turn of a process with this :attr:`..rules.launch.Launch.transport`."""
         return self.parsers.get(transport, self.parsers[""])(turn)
 
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from msgspec import Struct
 
-from ..values.adjustments import From
-from .names import PLAIN_NAME
-from .parsing.usage_meter import Measures, Meter
+from agentdash.sessions.agents.names import PLAIN_NAME
+from agentdash.sessions.agents.parsing.usage_meter import Measures, Meter
+from agentdash.sessions.model.adjustments import From
 
 if TYPE_CHECKING:
-    from ..costs.reports import Report
-    from ..launch import Command, Launch, Prices
-    from ..values.plan_windows import PlanWindow
-    from .base import AgentSettings, LaunchRequest
-    from .dialogue import Dialogue
-    from .parsing.recorded_edits import Transcript
-    from .parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
+    from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.agents.parsing.recorded_edits import Transcript
+    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.model.plan_windows import PlanWindow
+    from agentdash.sessions.rules.costs.reports import Report
+    from agentdash.sessions.rules.launch import Command, Launch, Prices
 
 
 class Allowance(Struct, frozen=True, kw_only=True):

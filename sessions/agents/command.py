@@ -6,14 +6,14 @@ The only proper end is exit code 0.
 
 from typing import ClassVar
 
-from ..errors import UsageError
-from ..launch import Command
-from ..model import Step, StepKind
-from ..rules.turn_facts import Facts
-from .base import Agent, LaunchRequest
-from .parsing.json_lines import KIND_LENGTH
-from .parsing.json_repair import parsed
-from .parsing.parser import TurnParser
+from agentdash.sessions.agents.base import Agent, LaunchRequest
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH
+from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.rules.launch import Command
+from agentdash.sessions.rules.turn_facts import Facts
 
 
 class CommandParser(TurnParser):

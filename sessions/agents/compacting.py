@@ -2,9 +2,9 @@
 
 from msgspec import structs
 
-from ..launch import Launch
-from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
-from .base import Agent
+from agentdash.sessions.agents.base import Agent
+from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
+from agentdash.sessions.rules.launch import Launch
 
 
 def way_of(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: bool) -> str:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from ..asks.model import Answer, Ask
+from agentdash.sessions.rules.asks.model import Answer, Ask
 
 
 class Delivery(StrEnum):
@@ -101,7 +101,7 @@ class Dialogue(ABC):
     """The requests to one process and its answers.
 
     Args:
-        opening: the lines of the handshake, as the launch records them (:attr:`..launch.Launch.opening`).
+        opening: the lines of the handshake, as the launch records them (:attr:`..rules.launch.Launch.opening`).
     """
 
     resends: ClassVar[bool] = False
@@ -178,8 +178,8 @@ class Dialogue(ABC):
     def answer(self, key: str, answer: Answer) -> bytes | None:
         """Return the line that answers an ask; None if it is not open.
 
-        If the agent's own answer does not end the turn as :attr:`..asks.model.Verdict.STOP` does, the lines that end
-        it follow, and all are written at once.
+        If the agent's own answer does not end the turn as :attr:`..rules.asks.model.Verdict.STOP` does, the lines that
+        end it follow, and all are written at once.
         """
 
     def change(self, what: str, value: str) -> bytes | None:  # noqa: ARG002

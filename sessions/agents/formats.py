@@ -7,12 +7,12 @@ or a transcript.
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from ..errors import UsageError
-from .base import Agent, TranscriptFormat
-from .parsing.json_repair import parsed
-from .parsing.line_parts import each_part
-from .parsing.parser import TurnParser
-from .registry import PLAIN_COMMAND, agent_named, agent_names, is_agent, transcript_formats
+from agentdash.sessions.agents.base import Agent, TranscriptFormat
+from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.line_parts import each_part
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent_names, is_agent, transcript_formats
+from agentdash.sessions.model.errors import UsageError
 
 
 class Reader(Protocol):
@@ -23,7 +23,7 @@ class Reader(Protocol):
 
 
 class TransportReader:
-    """The reader of the output of an agent's processes with one :attr:`..launch.Launch.transport`."""
+    """The reader of the output of an agent's processes with one :attr:`..rules.launch.Launch.transport`."""
 
     def __init__(self, agent: Agent, transport: str) -> None:
         self._agent = agent

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .base import AgentSettings, LiveSettings
+from agentdash.sessions.agents.base import AgentSettings, LiveSettings
 
 SERVER = "agentdash"
 """The name of the server in the settings of a client."""
@@ -43,7 +43,7 @@ def setup_lines(client: str) -> tuple[str, ...]:
         command, *args = server_argv()
         servers = {"mcpServers": {SERVER: {"command": command, "args": args}}}
         return tuple(json.dumps(servers, indent=2).splitlines())
-    from .registry import agent_named
+    from agentdash.sessions.agents.registry import agent_named
 
     leading = agent_named(client).leading
     return leading.setup_lines() if leading is not None else ()

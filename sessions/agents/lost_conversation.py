@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from ..model import Session, Status, Turn
-from .registry import agent_named, agent_names
+from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.model.session import Session, Status, Turn
 
 
 def lost_conversation(failed: Session | Turn) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from ..asks.answers import FORMATS, fault
-from ..asks.model import Choice, Question
+from agentdash.sessions.rules.asks.answers import FORMATS, fault
+from agentdash.sessions.rules.asks.model import Choice, Question
 
 MOST_FIELDS = 101
 """Fields of a form, and choices of a field, that are read: one more than an ask can have, so that it is noticed."""

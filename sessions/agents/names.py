@@ -7,11 +7,11 @@ records of earlier versions may hold anything.
 import re
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from ..launch import Command
-    from .base import Agent, LaunchRequest
+    from agentdash.sessions.agents.base import Agent, LaunchRequest
+    from agentdash.sessions.rules.launch import Command
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A conversation of codex (0.169.0, 0.171.0) or claude (2.1.197 to 2.1.332), as they print it."""

@@ -7,7 +7,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
-from .base import Agent, AgentSettings
+from agentdash.sessions.agents.base import Agent, AgentSettings
 
 
 class OfferedSetting(Struct, frozen=True, kw_only=True):

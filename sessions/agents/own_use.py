@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..costs.reports import Report
-from ..launch import Launch
-from ..rules.turn_facts import Facts
-from .base import Agent
-from .parsing.usage_meter import Meter
+from agentdash.sessions.agents.base import Agent
+from agentdash.sessions.agents.parsing.usage_meter import Meter
+from agentdash.sessions.rules.costs.reports import Report
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.turn_facts import Facts
 
 _FINAL_LOOKS = 50
 """Maximum number of reads of the agent's own record once it is gone; each takes about a tenth of a second."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from ..errors import UsageError
-from ..launch import Fork, Launch, TurnPlan, Way
-from .base import Agent, AgentSettings, LaunchRequest
-from .names import command_of
+from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
+from agentdash.sessions.agents.names import command_of
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Fork, Launch, TurnPlan, Way
 
 
 def settings_of(settings: Mapping[str, Any], agent: Agent) -> AgentSettings:

@@ -7,10 +7,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from .base import Agent, TranscriptFormat
+    from agentdash.sessions.agents.base import Agent, TranscriptFormat
 
 
 class Entry(NamedTuple):

@@ -16,19 +16,23 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from ..agents.base import Agent, LaunchRequest
-from ..agents.capabilities import Leading
-from ..agents.leading import server_argv
-from ..agents.registry import agent_named, agent_names
-from ..build import described
-from ..clock import now_ms
-from ..costs.price_table import AS_OF
-from ..costs.prices import Price
-from ..costs.pricing import call_of, price_of
-from ..errors import AgentdashError, ConfigError
-from ..lifecycle.starts.limit_checks import judged
-from ..settings.config import Config, load_config
-from ..settings.prices import (
+from agentdash.sessions.agents.base import Agent, LaunchRequest
+from agentdash.sessions.agents.capabilities import Leading
+from agentdash.sessions.agents.leading import server_argv
+from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.doctor import commands
+from agentdash.sessions.doctor.commands import Answer, find
+from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import AgentdashError, ConfigError
+from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.rules.costs.price_table import AS_OF
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import call_of, price_of
+from agentdash.sessions.service.build import described
+from agentdash.sessions.service.lifecycle.starts.limit_checks import judged
+from agentdash.sessions.settings.config import Config, load_config
+from agentdash.sessions.settings.prices import (
     Imported,
     Origin,
     entry_of,
@@ -39,13 +43,9 @@ from ..settings.prices import (
     prices_path,
     with_imported,
 )
-from ..storage.database import Database
-from ..text.sanitize import one_line
-from ..text.units import listed, money
-from ..values.usage import Usage
-from . import commands
-from .commands import Answer, find
-from .model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import listed, money
 
 OLDEST_SQLITE = (3, 37, 0)
 """The first with STRICT tables."""

@@ -5,11 +5,11 @@ import pwd
 from collections.abc import Callable
 from pathlib import Path
 
-from ..settings.config import Loaded
-from ..settings.place import config_path as usual_config_path
-from ..storage.paths import Layout
-from . import agents, files, machine
-from .model import Check, Finding, Subject, fail
+from agentdash.sessions.doctor import agents, files, machine
+from agentdash.sessions.doctor.model import Check, Finding, Subject, fail
+from agentdash.sessions.settings.config import Loaded
+from agentdash.sessions.settings.place import config_path as usual_config_path
+from agentdash.sessions.storage.paths import Layout
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", agents.versions),

@@ -12,25 +12,25 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from ..agents.registry import agent_named, agent_names
-from ..errors import AgentdashError, ConfigError, NewerStoreError, OlderStoreError
-from ..lifecycle.recovery.ghosts import Ghost, kind_of
-from ..lifecycle.starts.own_folders import within_reach
-from ..model import LIVE, short_id
-from ..processes import processes, runner_lock
-from ..processes.processes import Process
-from ..rules.limits.period_budgets import full
-from ..rules.limits.period_words import state_words, used_words
-from ..settings.config import read_settings
-from ..settings.prices import check_prices
-from ..storage import schema
-from ..storage.database import Database, open_read_only
-from ..storage.paths import SESSION_ID, Layout, is_read_only
-from ..storage.use.period_budgets import PeriodBudgets
-from ..text.sanitize import one_line
-from ..text.units import count, size
-from .machine import MOUNTS, REMOTE, mount_of, parse
-from .model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.doctor.machine import MOUNTS, REMOTE, mount_of, parse
+from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.model.errors import AgentdashError, ConfigError, NewerStoreError, OlderStoreError
+from agentdash.sessions.model.session import LIVE, short_id
+from agentdash.sessions.rules.limits.period_budgets import full
+from agentdash.sessions.rules.limits.period_words import state_words, used_words
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.processes.processes import Process
+from agentdash.sessions.service.lifecycle.recovery.ghosts import Ghost, kind_of
+from agentdash.sessions.service.lifecycle.starts.own_folders import within_reach
+from agentdash.sessions.settings.config import read_settings
+from agentdash.sessions.settings.prices import check_prices
+from agentdash.sessions.storage import schema
+from agentdash.sessions.storage.database import Database, open_read_only
+from agentdash.sessions.storage.paths import SESSION_ID, Layout, is_read_only
+from agentdash.sessions.storage.use.period_budgets import PeriodBudgets
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import count, size
 
 
 def settings_file(subject: Subject) -> Iterator[Finding]:

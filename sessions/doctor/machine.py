@@ -11,14 +11,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..clipboard import usable_helper
-from ..processes import processes
-from ..storage.paths import is_read_only
-from ..supervision.inotify import watch_growth
-from ..text.terminal import has_colours, is_forced, is_utf8
-from . import commands
-from .commands import Answer
-from .model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor import commands
+from agentdash.sessions.doctor.commands import Answer
+from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.runner.inotify import watch_growth
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.clipboard import usable_helper
+from agentdash.sessions.storage.paths import is_read_only
+from agentdash.sessions.text.terminal import has_colours, is_forced, is_utf8
 
 MOUNTS = "proc/self/mountinfo"
 

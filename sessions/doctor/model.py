@@ -6,9 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..settings.config import Loaded
-from ..storage.paths import Layout
-from ..text.sanitize import one_line
+from agentdash.sessions.settings.config import Loaded
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.text.sanitize import one_line
 
 State = Literal["ok", "warn", "fail"]
 

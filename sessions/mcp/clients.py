@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
-    from ..families.caller import Caller
-    from ..manager import SessionManager
-    from ..settings.sections import OrchestrationSettings
+    from agentdash.sessions.runner.caller import Caller
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.settings.sections import OrchestrationSettings
 
 
 WAIT = "AGENTDASH_MCP_WAIT"
@@ -144,12 +144,12 @@ class Managers:
 
 def _opened(lead: str) -> "SessionManager":
     """Open a manager; the caller is found first, because its environment can name the state folder."""
-    from ..families.caller import find_caller
+    from agentdash.sessions.runner.caller import find_caller
 
     caller = _with_lead(find_caller(), lead)
     _complete_environment()
-    from ..manager import SessionManager
-    from ..projects import state_folder
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.projects import state_folder
 
     state_folder.choose()
     return SessionManager(caller=caller)
@@ -160,8 +160,8 @@ def _complete_environment() -> None:
 
     codex (0.169.0) gives a server eighteen variables of its own choice and those that ``env_vars`` names.
     """
-    from ..families.caller import CLAUDE_SESSION
-    from ..processes import processes
+    from agentdash.sessions.runner.caller import CLAUDE_SESSION
+    from agentdash.sessions.runner.processes import processes
 
     client = os.getppid()
     own = {processes.SESSION_TAG, processes.RUN_TAG, processes.RUNNER_MARK, processes.HOOK_TAG, CLAUDE_SESSION}

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..orchestration.registry import Tool
+from agentdash.sessions.mcp.orchestration.registry import Tool
 
 INSTRUCTIONS = (
     "agentdash runs coding agents (claude, codex) as background workers: delegate starts one per task, wait_for waits "
@@ -55,8 +55,8 @@ def usable(tools: Sequence[Tool]) -> list[Tool]:
 
 def _is_deepest() -> bool:
     """Return whether the session from inside which the server runs can start no worker, whatever it costs."""
-    from ..families.caller import find_caller  # a server of tools that are not ours needs no caller
-    from ..processes import processes
+    from agentdash.sessions.runner.caller import find_caller  # a server of tools that are not ours needs no caller
+    from agentdash.sessions.runner.processes import processes
 
     env = dict(os.environ)
     session, home = find_caller(env).session, env.get(processes.HOME)
@@ -66,7 +66,7 @@ def _is_deepest() -> bool:
 def _reached(home: Path, session: str) -> bool:
     import sqlite3  # only a server inside a session needs it
 
-    from ..storage.paths import Layout
+    from agentdash.sessions.storage.paths import Layout
 
     address = f"{Layout(home).database.as_uri()}?mode=ro"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True, timeout=_SECONDS)) as database:

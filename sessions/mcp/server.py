@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from ... import __version__
-from ..errors import AgentdashError, RefusalError
-from ..orchestration.registry import Tool
-from . import protocol
-from .clients import Client, Managers, client_of
-from .listing import INSTRUCTIONS, listed, usable
-from .protocol import LONGEST_LINE, Id, Message, Output, ProtocolError, lines, own_streams
+from agentdash import __version__
+from agentdash.sessions.mcp import protocol
+from agentdash.sessions.mcp.clients import Client, Managers, client_of
+from agentdash.sessions.mcp.listing import INSTRUCTIONS, listed, usable
+from agentdash.sessions.mcp.orchestration.registry import Tool
+from agentdash.sessions.mcp.protocol import LONGEST_LINE, Id, Message, Output, ProtocolError, lines, own_streams
+from agentdash.sessions.model.errors import AgentdashError, RefusalError
 
 if TYPE_CHECKING:
-    from ..orchestration.calls import Reading
+    from agentdash.sessions.mcp.orchestration.calls import Reading
 
 
 def tool_named(tools: Sequence[Tool], name: object) -> Tool:
@@ -283,7 +283,7 @@ class Server:
 
     def _calls(self, message: Message, call: OpenCall) -> Any:
         """Return the object that tools get: manager, client, the event of the cancellation, the report of progress."""
-        from ..orchestration.calls import Calls
+        from agentdash.sessions.mcp.orchestration.calls import Calls
 
         manager = self._managers.of(message.meta)
         stated = message.meta.get(protocol.CLIENT_KEY)
@@ -296,7 +296,7 @@ class Server:
 
 def _keep_own_code() -> None:
     """Keep all that tools may import: this server lives as long as its client."""
-    from ..own_code import keep
+    from agentdash.sessions.runner.own_code import keep
 
     keep(("sessions",))
 

@@ -1,7 +1,7 @@
 """Derive from an agent's steps what it does now, and how far its plan is.  Pure."""
 
-from ..model import Activity, Plan, Step, StepKind, StepStatus
-from ..text.sanitize import one_line
+from agentdash.sessions.model.session import Activity, Plan, Step, StepKind, StepStatus
+from agentdash.sessions.text.sanitize import one_line
 
 _SHOWN = frozenset({
     StepKind.REASONING, StepKind.MESSAGE, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,

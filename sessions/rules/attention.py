@@ -1,7 +1,7 @@
 """The sessions that need attention, with reason and time, and the order in which the user should see all.  Pure.
 
 A session has at most one such reason, the most urgent.  This module guesses nothing: the runner concludes that a turn
-is stuck, from steps and processor time (:mod:`.limits.loop_detector`, :mod:`..supervision.limits.idleness`).  The
+is stuck, from steps and processor time (:mod:`.limits.loop_detector`, :mod:`..runner.limits.idleness`).  The
 database stores the order."""
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..model import Led, Session, Status
-from ..text import units
-from ..text.sanitize import one_line
-from .prompts.delivery import HELD_BY_USER
-from .urgency_levels import Urgency
+from agentdash.sessions.model.session import Led, Session, Status
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
+from agentdash.sessions.rules.urgency_levels import Urgency
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import one_line
 
 SILENT_MS = 120_000
 """The silence after which a running agent needs attention."""

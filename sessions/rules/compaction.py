@@ -2,10 +2,10 @@
 
 from msgspec import Struct, structs
 
-from ..model import Status
-from ..values.compaction import BY_AGENT, BY_SUMMARY, Compaction
-from .status import Verdict
-from .turn_facts import Facts
+from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.status import Verdict
+from agentdash.sessions.rules.turn_facts import Facts
 
 COMPACT_FROM = 0.8
 """The share of the model's context from which a compaction is advised; agentdash begins none by itself."""
@@ -18,7 +18,7 @@ class CompactionMark(Struct, frozen=True, kw_only=True):
     """A compaction that a turn brought to a good end: what its mark records."""
 
     by: str
-    """:data:`..values.compaction.BY_AGENT` or :data:`..values.compaction.BY_SUMMARY`."""
+    """:data:`..model.compaction.BY_AGENT` or :data:`..model.compaction.BY_SUMMARY`."""
     step: int | None
     """The number of the step with the summary in its turn; None if the agent does not show its summary."""
     tokens_before: int | None = None

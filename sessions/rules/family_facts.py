@@ -1,9 +1,9 @@
 """The place of a session in its family, in words.  Pure."""
 
-from ..model import Session, short_id
-from ..text.sanitize import one_line
-from ..text.units import money, tokens
-from ..values.membership import Budget
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.model.session import Session, short_id
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import money, tokens
 
 
 def family_words(session: Session) -> list[str]:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from ..costs.usage_totals import session_cost
-from ..errors import UsageError
-from ..model import Session, Status
-from ..text import durations
-from ..text.sanitize import cell_width, one_line, whole_names
-from .attention import is_needed, needs_you
+from agentdash.sessions.model import durations
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.attention import is_needed, needs_you
+from agentdash.sessions.rules.costs.usage_totals import session_cost
+from agentdash.sessions.text.sanitize import cell_width, one_line, whole_names
 
 Test = Callable[[Session, int], bool]
 """Returns True if a session matches, at a time in UTC ms."""

@@ -6,9 +6,9 @@ exit code, because claude gives -2, 0, 1 or 143 for the same stop (docs/protocol
 
 from msgspec import Struct
 
-from ..model import Status
-from .attention import denials
-from .turn_facts import Facts
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.attention import denials
+from agentdash.sessions.rules.turn_facts import Facts
 
 
 class NoRoom(Struct, frozen=True, kw_only=True):

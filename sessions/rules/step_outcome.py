@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from ..model import Change, Step, StepKind, StepStatus
-from ..text.relative_paths import Place, place_of
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus
+from agentdash.sessions.text.relative_paths import Place, place_of
 
 
 def took_effect(status: StepStatus | None) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ..model import Change, Step
+from agentdash.sessions.model.session import Change, Step
 
 KEPT = 64_000
 """The most characters of one text that are kept; of a longer text both ends are."""

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
-from ..model import Usage
+from agentdash.sessions.model.session import Usage
 
 if TYPE_CHECKING:
-    from ..costs.reports import Report, Reported
+    from agentdash.sessions.rules.costs.reports import Report, Reported
 
 
 Counted = Literal["process", "conversation"]

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct, inspect, structs
 
-from ..agents.registry import agent_named, agent_names
-from ..errors import UsageError
-from .config import Config
-from .toml_keys import dotted, parts
+from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.settings.config import Config
+from agentdash.sessions.settings.toml_keys import dotted, parts
 
 NAME = "NAME"
 """The placeholder in a path for a name that the user chooses, or for each agent."""

@@ -11,11 +11,11 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 
-from ..agents.codex.toml_values import toml_value
-from ..agents.registry import agent_named, agent_names
-from ..errors import ConfigError, UsageError
-from ..text.markdown import escaped, table
-from .catalog import NAME, VARIABLES, Setting, patterns, settings
+from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.model.errors import ConfigError, UsageError
+from agentdash.sessions.settings.catalog import NAME, VARIABLES, Setting, patterns, settings
+from agentdash.sessions.text.markdown import escaped, table
 
 _INTRODUCTION = """\
 # Settings

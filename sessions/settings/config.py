@@ -12,19 +12,18 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
-from ..agents.base import AgentSettings
-from ..agents.demo.place import DEMO_DEFAULT, ONLY_INSIDE, find_demo
-from ..agents.registry import agent_named, agent_names, is_agent
-from ..asks.settings import AsksSettings
-from ..costs.prices import Price
-from ..errors import ConfigError, UsageError
-from ..launch import Ladder, StopSettings, WarmSettings
-from ..notifications.settings import NotifySettings
-from ..rules.attention import AttentionSettings
-from ..rules.limits.limits import Limits
-from ..storage.paths import default_home
-from .place import config_path
-from .sections import (
+from agentdash.sessions.agents.base import AgentSettings
+from agentdash.sessions.agents.demo.place import DEMO_DEFAULT, ONLY_INSIDE, find_demo
+from agentdash.sessions.agents.registry import agent_named, agent_names, is_agent
+from agentdash.sessions.model.errors import ConfigError, UsageError
+from agentdash.sessions.rules.asks.settings import AsksSettings
+from agentdash.sessions.rules.attention import AttentionSettings
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.launch import Ladder, StopSettings, WarmSettings
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.rules.notifications.settings import NotifySettings
+from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.settings.sections import (
     BudgetSettings,
     OrchestrationSettings,
     Preset,
@@ -33,8 +32,9 @@ from .sections import (
     unusable_field,
     unusable_folder,
 )
-from .source import Source, explained
-from .toml_keys import line_of, merged
+from agentdash.sessions.settings.source import Source, explained
+from agentdash.sessions.settings.toml_keys import line_of, merged
+from agentdash.sessions.storage.paths import default_home
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""

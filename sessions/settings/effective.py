@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs, to_builtins
 
-from .catalog import NAME, VARIABLES, Setting, settings
-from .config import Loaded, Overlay, in_force
-from .toml_keys import line_of, merged
+from agentdash.sessions.settings.catalog import NAME, VARIABLES, Setting, settings
+from agentdash.sessions.settings.config import Loaded, Overlay, in_force
+from agentdash.sessions.settings.toml_keys import line_of, merged
 
 Kind = Literal["default", "file", "profile", "environment", "project", "forced"]
 """``forced`` is the user's own value in place of a project's that would widen it."""

@@ -13,15 +13,15 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, structs
 
-from ..clock import now_ms
-from ..costs.models_dev import MOST_BYTES, prices_in
-from ..costs.price_table import AS_OF, TABLE
-from ..costs.prices import Price
-from ..costs.pricing import OWN, list_price, price_of, stated_price
-from ..errors import AgentdashError, ConfigError, UsageError
-from ..storage.paths import write_atomic
-from .config import Config, Loaded, unusable
-from .place import config_path
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import AgentdashError, ConfigError, UsageError
+from agentdash.sessions.rules.costs.models_dev import MOST_BYTES, prices_in
+from agentdash.sessions.rules.costs.price_table import AS_OF, TABLE
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import OWN, list_price, price_of, stated_price
+from agentdash.sessions.settings.config import Config, Loaded, unusable
+from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.storage.paths import write_atomic
 
 
 class Imported(Struct, frozen=True, kw_only=True):

@@ -13,14 +13,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field, structs
 
-from ..errors import UsageError
-from ..launch import Start
-from ..rules.limits.admission import FamilyLimits
-from ..rules.limits.limits import Limits
-from ..rules.limits.period_budgets import Action, Period, PeriodBudget
-from ..text.sanitize import one_line
-from ..values.membership import Budget
-from .toml_keys import merged
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.rules.limits.admission import FamilyLimits
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.rules.limits.period_budgets import Action, Period, PeriodBudget
+from agentdash.sessions.settings.toml_keys import merged
+from agentdash.sessions.text.sanitize import one_line
 
 _Usd = Annotated[float, Meta(ge=0, le=1e12)]
 _Tokens = Annotated[int, Meta(ge=0, lt=1 << 53)]

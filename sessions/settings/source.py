@@ -13,9 +13,19 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct, structs
 
-from ..errors import ConfigError
-from .toml_keys import Path as Key
-from .toml_keys import assigns, at, culprit, dotted, error_line, key_at, line_of, part, without
+from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.settings.toml_keys import Path as Key
+from agentdash.sessions.settings.toml_keys import (
+    assigns,
+    at,
+    culprit,
+    dotted,
+    error_line,
+    key_at,
+    line_of,
+    part,
+    without,
+)
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ if the session has begun its next turn, or was deleted, since.
 
 from msgspec import Struct
 
-from ..model import Session, Status
-from .database import Database
-from .rows import SELECT_SESSION, session_from
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import SELECT_SESSION, session_from
 
 _BEHIND = "WHERE seq > coalesce(?, (SELECT seq FROM counter)) ORDER BY seq"
 

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from ..rules.urgency_levels import Urgency
-from ..values.statuses import LIVE, Status
-from .database import Database
+from agentdash.sessions.model.statuses import LIVE, Status
+from agentdash.sessions.rules.urgency_levels import Urgency
+from agentdash.sessions.storage.database import Database
 
 _COUNT = (
     "SELECT status, urgency, COUNT(*) AS n, title, task, MAX(created_at)"

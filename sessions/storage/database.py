@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ..clock import monotonic
-from ..errors import DiskFullError, ReadOnlyError, Remedy, StoreError
-from . import schema
-from .paths import is_read_only, read_only_error
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.errors import DiskFullError, ReadOnlyError, Remedy, StoreError
+from agentdash.sessions.storage import schema
+from agentdash.sessions.storage.paths import is_read_only, read_only_error
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -81,7 +81,7 @@ class Database:
         """
         with self._lock, self._told():
             self._drop_if_replaced()
-            from .urgency import write_urgency  # a status line reads without the rules
+            from agentdash.sessions.storage.urgency import write_urgency  # a status line reads without the rules
 
             connection = self._writer = self._writer or self._open_writer()
             connection.execute("BEGIN IMMEDIATE")
@@ -343,7 +343,7 @@ def _copied(path: Path, log: Path, before: Signature, seconds: float) -> Opened:
     import shutil  # here only: runners would load it for nothing
     from tempfile import TemporaryDirectory
 
-    from .scratch import scratch_parent
+    from agentdash.sessions.storage.scratch import scratch_parent
 
     try:
         folder = TemporaryDirectory(dir=scratch_parent())

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..costs.usage_table import Step
+    from agentdash.sessions.rules.costs.usage_table import Step
 
 QUARTER_SECONDS = 900
 QUARTERS_OF_DAY = 96

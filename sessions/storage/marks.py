@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..clock import now_ms
-from ..conversation.continuation import Recorded
-from ..conversation.marks import Mark, MarkKind
-from ..errors import SessionBusyError, UnknownSessionError
-from ..model import ENDED, Status, short_id
-from ..values.compaction import RecordedCompaction
-from .database import Database
-from .rows import dump, load
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.compaction import RecordedCompaction
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError
+from agentdash.sessions.model.session import ENDED, Status, short_id
+from agentdash.sessions.rules.conversation.continuation import Recorded
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import dump, load
 
 
 class RelatedMark(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Marks:
             after: the newest turn that the caller read.
             newest: the id of the newest mark that the caller read; 0 if there was none.
             last_message: the last message that is visible behind the mark.
-            turn, step, undoes, origin, data: as in :class:`..conversation.marks.Mark`.
+            turn, step, undoes, origin, data: as in :class:`..rules.conversation.marks.Mark`.
 
         Raises:
             UnknownSessionError: the session was deleted.

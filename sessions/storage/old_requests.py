@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ..clock import now_ms
-from ..model import Receipt, Status
-from .database import Database
-from .rows import dump
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Receipt, Status
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import dump
 
 PATIENCE_MS = 60_000
 """A younger request may be on its way: its front end starts a runner for it."""

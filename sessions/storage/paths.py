@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import ReadOnlyError, Remedy, StoreError
+from agentdash.sessions.model.errors import ReadOnlyError, Remedy, StoreError
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 

@@ -5,22 +5,22 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..conversation.continuation import Recorded
-from ..errors import UnknownSessionError
-from ..launch import Launch
-from ..model import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
-from ..rules.urgency_levels import Urgency
-from ..values.compaction import RecordedCompaction
-from .database import Database
-from .families.families import Families
-from .families.family_budgets import FamilyBudgets
-from .families.workers import FAMILY
-from .marks import Marks, compactions_of, recorded
-from .prompts.adjustments import Adjustments
-from .prompts.asks import Asks
-from .prompts.prompt_queue import PromptQueue
-from .prompts.unconfirmed import Unconfirmed, unconfirmed
-from .rows import (
+from agentdash.sessions.model.compaction import RecordedCompaction
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import Changes, Prompt, Receipt, Session, Status, Turn, Usage, short_id
+from agentdash.sessions.rules.conversation.continuation import Recorded
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.urgency_levels import Urgency
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.families.families import Families
+from agentdash.sessions.storage.families.family_budgets import FamilyBudgets
+from agentdash.sessions.storage.families.workers import FAMILY
+from agentdash.sessions.storage.marks import Marks, compactions_of, recorded
+from agentdash.sessions.storage.prompts.adjustments import Adjustments
+from agentdash.sessions.storage.prompts.asks import Asks
+from agentdash.sessions.storage.prompts.prompt_queue import PromptQueue
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed, unconfirmed
+from agentdash.sessions.storage.rows import (
     COUNTED_COLUMNS,
     OPEN,
     SELECT_SESSION,
@@ -32,9 +32,9 @@ from .rows import (
     session_from,
     turn_from,
 )
-from .urgency import CURRENT
-from .use.period_budgets import PeriodBudgets
-from .use.plan_windows import PlanWindows
+from agentdash.sessions.storage.urgency import CURRENT
+from agentdash.sessions.storage.use.period_budgets import PeriodBudgets
+from agentdash.sessions.storage.use.plan_windows import PlanWindows
 
 FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`..rules.attention.by_urgency`, read from an index."""

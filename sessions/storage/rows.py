@@ -6,9 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..costs.usage_totals import WITHOUT_MODEL
-from ..launch import Launch
-from ..model import (
+from agentdash.sessions.model.session import (
     ENDED,
     LIVE,
     Activity,
@@ -26,6 +24,8 @@ from ..model import (
     Turn,
     Usage,
 )
+from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
+from agentdash.sessions.rules.launch import Launch
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ LED = (
     " AND (SELECT stop_by FROM turns WHERE turns.session = leads.id AND turns.n = leads.turn) IS NULL"
     f" AND {WAKES_USED} < {MOST_WAKES} THEN 'wakes' ELSE 'over' END"
 )
-"""The state of the session ``leads`` for its workers (:class:`..values.membership.Led`), as SQL."""
+"""The state of the session ``leads`` for its workers (:class:`..model.membership.Led`), as SQL."""
 
 _NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"
 SELECT_SESSION = (

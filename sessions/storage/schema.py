@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import NewerStoreError, OlderStoreError
-from .paths import Layout, is_held
+from agentdash.sessions.model.errors import NewerStoreError, OlderStoreError
+from agentdash.sessions.storage.paths import Layout, is_held
 
 VERSION = 15
 """``user_version`` of a database with this schema."""
@@ -69,8 +69,10 @@ def _older(connection: sqlite3.Connection, path: Path, version: int) -> OlderSto
 
 def _running(connection: sqlite3.Connection, layout: Layout) -> Iterator[str]:
     """Yield the sessions whose runners live: short ids and titles."""
-    from ..model import short_id  # a process that opens its own version's database needs neither
-    from ..text.sanitize import one_line
+    from agentdash.sessions.model.session import (
+        short_id,  # a process that opens its own version's database needs neither
+    )
+    from agentdash.sessions.text.sanitize import one_line
 
     for path in sorted(layout.sessions.glob("*/runner.lock")):
         if is_held(path):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .paths import default_home
+from agentdash.sessions.storage.paths import default_home
 
 FOLDER = "scratch"
 """The name of the folder below the state folder; created when needed."""

@@ -10,22 +10,22 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from ..clock import now_ms
-from ..conversation.marks import Mark
-from ..errors import RefusalError, StoreError
-from ..launch import Launch, Start
-from ..model import Budget, Membership, Session, Status
-from ..rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
-from .families.admission import admit
-from .families.families import above_of, hand_up
-from .marks import add_mark
-from .prompts.chains import Chains, give_up
-from .prompts.new_turn import insert_turn
-from .prompts.queued_prompt import hold_after, put_back
-from .queries import Queries
-from .rows import ENDED_ONES, OPEN, dump
-from .use.period_budgets import PeriodAdmission
-from .wakes import Wakes, note_end
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import RefusalError, StoreError
+from agentdash.sessions.model.session import Budget, Membership, Session, Status
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
+from agentdash.sessions.storage.families.admission import admit
+from agentdash.sessions.storage.families.families import above_of, hand_up
+from agentdash.sessions.storage.marks import add_mark
+from agentdash.sessions.storage.prompts.chains import Chains, give_up
+from agentdash.sessions.storage.prompts.new_turn import insert_turn
+from agentdash.sessions.storage.prompts.queued_prompt import hold_after, put_back
+from agentdash.sessions.storage.queries import Queries
+from agentdash.sessions.storage.rows import ENDED_ONES, OPEN, dump
+from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
+from agentdash.sessions.storage.wakes import Wakes, note_end
 
 _BUSY = (
     "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608

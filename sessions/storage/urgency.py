@@ -9,10 +9,10 @@ from contextlib import suppress
 
 from msgspec import MsgspecError, structs
 
-from ..clock import now_ms
-from ..model import Session
-from ..rules.attention import needs_answer, urgency
-from .rows import SELECT_SESSION, session_from
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.attention import needs_answer, urgency
+from agentdash.sessions.storage.rows import SELECT_SESSION, session_from
 
 OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"
 """Sessions in use whose urgency was not computed from their present facts, as SQL."""

@@ -2,9 +2,9 @@
 
 import math
 
-from ..rules.limits.period_budgets import RECENT, usual_of
-from ..values.membership import Budget
-from .rows import OPEN, Query
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.limits.period_budgets import RECENT, usual_of
+from agentdash.sessions.storage.rows import OPEN, Query
 
 _SEARCHED = 400
 """Newest rows of ``use_sums`` in which the turns of an agent are searched, so that the query costs the same always."""

@@ -9,13 +9,13 @@ import sqlite3
 
 from msgspec import Struct
 
-from ..clock import now_ms
-from ..launch import TurnPlan
-from ..model import Status, StoppedBy
-from .database import Database
-from .prompts.new_turn import take
-from .prompts.queued_prompt import Build, Request, insert_prompt
-from .rows import ENDED_ONES, MOST_WAKES, WAKES_USED, Query, status_from
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Status, StoppedBy
+from agentdash.sessions.rules.launch import TurnPlan
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.prompts.new_turn import take
+from agentdash.sessions.storage.prompts.queued_prompt import Build, Request, insert_prompt
+from agentdash.sessions.storage.rows import ENDED_ONES, MOST_WAKES, WAKES_USED, Query, status_from
 
 GATHER_MS = 5_000
 """Time for which the ends of workers are gathered."""

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from itertools import groupby
 
-from .sanitize import INVISIBLE_ONES, one_line
+from agentdash.sessions.text.sanitize import INVISIBLE_ONES, one_line
 
 INDENT = 40
 """Most blanks at the beginning of a line that are shown as they are; a tab counts as ``TAB``."""

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from ..model import Change, Step, StepKind, Turn, Usage
+from agentdash.sessions.model.session import Change, Step, StepKind, Turn, Usage
 
 
 class File(Protocol):

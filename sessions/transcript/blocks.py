@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..conversation.shown import FOR_PEOPLE, is_interrupted
-from ..model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..rules.step_outcome import failed
-from ..text.json_text import json_text
-from ..text.units import duration, tokens
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.rules.conversation.shown import FOR_PEOPLE, is_interrupted
+from agentdash.sessions.rules.step_outcome import failed
+from agentdash.sessions.text.json_text import json_text
+from agentdash.sessions.text.units import duration, tokens
 
 ENDINGS = {
     StepStatus.OK: "✓",

@@ -5,12 +5,12 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from ..conversation.history import History
-from ..conversation.marks import Mark, MarkKind
-from ..conversation.shown import Shown, shown, stands_for
-from ..conversation.words import mark_words
-from ..model import Step, StepKind
-from .index.kind_codes import encoded
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.rules.conversation.history import History
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.shown import Shown, shown, stands_for
+from agentdash.sessions.rules.conversation.words import mark_words
+from agentdash.sessions.transcript.index.kind_codes import encoded
 
 
 class MarkStep(Step, frozen=True, kw_only=True):

@@ -5,11 +5,11 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 from threading import Lock
 
-from ..clock import monotonic
-from ..model import Step
-from ..text.json_text import json_text
-from ..text.sanitize import clean
-from .snapshot import Section, View
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.text.json_text import json_text
+from agentdash.sessions.text.sanitize import clean
+from agentdash.sessions.transcript.snapshot import Section, View
 
 
 def texts(step: Step) -> Iterator[str]:

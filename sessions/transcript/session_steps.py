@@ -9,24 +9,24 @@ from pathlib import Path
 
 from msgspec import Struct, field, structs
 
-from ..agents.base import Agent
-from ..agents.formats import TransportReader
-from ..agents.parsing.event_parser import MOST_STRAY, stray_words
-from ..agents.parsing.json_lines import NOT_JSON
-from ..clock import monotonic
-from ..conversation.shown import Shown
-from ..errors import StoreError
-from ..model import Prompt, Status, Step, StepKind, StoppedBy, Turn
-from ..storage.files.file_part import FilePart
-from ..storage.paths import SessionFolder
-from ..storage.turns.turn_output import TurnOutput, outputs_of
-from ..text.units import size
-from .additions import Diffs
-from .index import index_file
-from .index.block_table import BlockCache
-from .index.turn_index import LINE_CAP, TurnIndex
-from .mark_steps import Marking, MarkSection, Related, marking
-from .snapshot import Gap, Section, View
+from agentdash.sessions.agents.base import Agent
+from agentdash.sessions.agents.formats import TransportReader
+from agentdash.sessions.agents.parsing.event_parser import MOST_STRAY, stray_words
+from agentdash.sessions.agents.parsing.json_lines import NOT_JSON
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.errors import StoreError
+from agentdash.sessions.model.session import Prompt, Status, Step, StepKind, StoppedBy, Turn
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.paths import SessionFolder
+from agentdash.sessions.storage.turns.turn_output import TurnOutput, outputs_of
+from agentdash.sessions.text.units import size
+from agentdash.sessions.transcript.additions import Diffs
+from agentdash.sessions.transcript.index import index_file
+from agentdash.sessions.transcript.index.block_table import BlockCache
+from agentdash.sessions.transcript.index.turn_index import LINE_CAP, TurnIndex
+from agentdash.sessions.transcript.mark_steps import Marking, MarkSection, Related, marking
+from agentdash.sessions.transcript.snapshot import Gap, Section, View
 
 AT_ONCE = 1 << 20
 """The most bytes of a session that are read before its steps are shown; a longer one is shown from its end."""

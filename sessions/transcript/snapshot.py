@@ -9,10 +9,10 @@ from itertools import compress
 from types import MappingProxyType
 from typing import Protocol
 
-from ..model import Step, StepKind
-from .index.kind_codes import encoded, pattern, tally
-from .index.turn_index import TurnIndex
-from .mark_steps import MarkSection
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.transcript.index.kind_codes import encoded, pattern, tally
+from agentdash.sessions.transcript.index.turn_index import TurnIndex
+from agentdash.sessions.transcript.mark_steps import MarkSection
 
 
 class Section(Protocol):

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from ..clock import monotonic
-from ..model import Step, StepKind, StepStatus
-from .session_steps import Growth, SessionSteps
-from .snapshot import Gap, View
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.transcript.session_steps import Growth, SessionSteps
+from agentdash.sessions.transcript.snapshot import Gap, View
 
 ARRIVAL_SECONDS = 1.0
 """The longest wait of a line for its time of arrival, which a killed runner never records."""

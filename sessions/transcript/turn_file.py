@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from ..agents.formats import (
+from agentdash.sessions.agents.formats import (
     LOOKED_AT,
     Reader,
     TransportReader,
@@ -23,12 +23,12 @@ from ..agents.formats import (
     guess_transport,
     reader_named,
 )
-from ..agents.registry import agent_named, is_agent
-from ..errors import NotATranscriptError
-from ..model import Step
-from ..storage.scratch import scratch_parent
-from .index.block_table import BlockCache
-from .index.turn_index import LINE_CAP, TurnIndex
+from agentdash.sessions.agents.registry import agent_named, is_agent
+from agentdash.sessions.model.errors import NotATranscriptError
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.storage.scratch import scratch_parent
+from agentdash.sessions.transcript.index.block_table import BlockCache
+from agentdash.sessions.transcript.index.turn_index import LINE_CAP, TurnIndex
 
 _BEGINNING = 64 << 10
 """Bytes in which the heading of a document is searched."""

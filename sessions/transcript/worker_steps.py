@@ -8,7 +8,7 @@ text opens nothing.
 import re
 from collections.abc import Iterable, Sequence
 
-from ..model import SHORT_ID, Session, Step, StepKind
+from agentdash.sessions.model.session import SHORT_ID, Session, Step, StepKind
 
 _READ = 20_000
 """Characters of a command and of an output in which ids are searched for."""

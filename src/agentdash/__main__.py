@@ -20,15 +20,15 @@ def _is_piped() -> bool:
 
 def _mcp() -> int:
     """Serve MCP without the command line, which takes as long to load as the server: clients wait for its start."""
-    from .sessions.mcp.server import serve
-    from .sessions.orchestration.registry import TOOLS
+    from agentdash.sessions.mcp.orchestration.registry import TOOLS
+    from agentdash.sessions.mcp.server import serve
 
     return serve(TOOLS)
 
 
 def _command() -> int:
-    from .tui.cli.main import run
-    from .tui.terminal.watchdog import guard_command
+    from agentdash.tui.cli.main import run
+    from agentdash.tui.terminal.watchdog import guard_command
 
     guard_command()
     return run()
@@ -37,15 +37,15 @@ def _command() -> int:
 def _dashboard() -> int:
     """Open the dashboard without the command line, which takes longer to load than the table takes to draw."""
     try:
-        from .sessions.projects import state_folder
-        from .tui.startup import start
-        from .tui.terminal.watchdog import guard_command
+        from agentdash.sessions.service.projects import state_folder
+        from agentdash.tui.startup import start
+        from agentdash.tui.terminal.watchdog import guard_command
 
         guard_command()
         state_folder.choose()
         return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
-        from .tui.cli.main import report_error
+        from agentdash.tui.cli.main import report_error
 
         return report_error(error)
 

@@ -14,10 +14,10 @@ from e2e.remote import open_outer, ssh
 from real_clis import EVERY_CLI
 from waiting import StuckError
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 __all__ = ["open_outer", "ssh"]
 
@@ -68,7 +68,7 @@ def sleepers():
 def similar_ids(monkeypatch):
     """All new sessions have ids with the same beginning, which is returned."""
     ids = (uuid.UUID(f"abcdef01-{number:04}-4000-8000-000000000000") for number in itertools.count())
-    monkeypatch.setattr("agentdash.sessions.lifecycle.starts.launch_plan.uuid.uuid4", lambda: next(ids))
+    monkeypatch.setattr("agentdash.sessions.service.lifecycle.starts.launch_plan.uuid.uuid4", lambda: next(ids))
     return "abcdef01"
 
 

@@ -19,10 +19,10 @@ from e2e.test_live import (
     session_of,
 )
 
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.prompts.prompter import PromptOptions
-from agentdash.sessions.values.adjustments import AdjustmentState
+from agentdash.sessions.model.adjustments import AdjustmentState
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.tui.cli.main import run
 
 __all__ = ["live", "session_of"]

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import runner_lock
 
 ASKS = "edit src/greeting.py"
 RULE = '[[asks.rules]]\ndecide = "{}"\ntool = "edit"\n'

@@ -10,12 +10,12 @@ import pytest
 from asking_session import AskingSession
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status, StepKind, StepStatus
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.manager import SessionManager
 
 PROMPT = {"demo": "[[demo:edit]] go", "claude": "[[fake:mark]] go", "codex": "[[fake:mark_outside]] go"}
 """A prompt whose one action needs a permission."""

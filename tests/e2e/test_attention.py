@@ -9,11 +9,11 @@ import pytest
 from isolation import work_folder
 from verbs import verb
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Plan, Status, StepKind
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Plan, Status, StepKind
 from agentdash.sessions.rules.attention import AttentionKind, attention
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes
 
 AGENT = """
 import json, os, sys, time

@@ -7,7 +7,7 @@ import sys
 import pytest
 from verbs import verb
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -9,15 +9,15 @@ import pytest
 from real_clis import EVERY_CLI
 from verbs import verb
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import LIVE, Status
-from agentdash.sessions.processes.processes import SESSION_TAG
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.model.session import LIVE, Status
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
-from agentdash.sessions.values.membership import Budget
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.runner.processes.processes import SESSION_TAG
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
 
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.usefixtures("demo_agent")
 
 DELEGATE = """
 import sys
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.values.membership import Budget
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.model.membership import Budget
 count, budget, prompt = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 with SessionManager() as manager:
     print('ready', flush=True)

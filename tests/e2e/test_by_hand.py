@@ -13,17 +13,17 @@ from e2e.own_interface import THREAD, OwnInterface, said
 from isolation import work_folder
 from repetition import SEED, repeated
 
-from agentdash.sessions.errors import AgentdashError, SessionBusyError, StoreError, UsageError
-from agentdash.sessions.json_schema import session_json
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.errors import AgentdashError, SessionBusyError, StoreError, UsageError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.json_schema import session_json
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.manager import SessionManager
 
 FRONT_END = """
 import subprocess, sys
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 with SessionManager() as manager:
     taken = manager.take_over(sys.argv[1])
     print("taken", flush=True)

@@ -10,9 +10,9 @@ import pytest
 from e2e.notebook import Notebook
 from real_clis import NEWEST
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes
 
 
 def run(*words, code=0):

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.changes.model import GitAnswer
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import runner_lock
+from agentdash.sessions.service.changes.model import GitAnswer
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import run
 
 THREAD = "01a1fdce-cc9c-7aa2-87db-8bf6bc97090b"

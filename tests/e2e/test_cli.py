@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from places import CAPTURES
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.cli.main import run
 
 FAKE_CODEX = """#!/bin/sh

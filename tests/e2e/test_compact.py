@@ -5,9 +5,9 @@ import json
 import pytest
 from verbs import verb
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.values.compaction import BY_SUMMARY
+from agentdash.sessions.model.compaction import BY_SUMMARY
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 
 MINUTE = 60
 

@@ -6,10 +6,10 @@ import pytest
 from isolation import work_folder
 from real_clis import CLAUDES
 
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY
+from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = [pytest.mark.real]
 

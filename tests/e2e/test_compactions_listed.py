@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 from verbs import verb
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 ROW = "INSERT INTO compactions VALUES (?, 1, ?, ?, ?, ?, ?, ?)"
 

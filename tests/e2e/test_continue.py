@@ -10,11 +10,11 @@ from msgspec import structs
 from real_clis import NEWEST
 from recorded_sessions import evidence
 
-from agentdash.sessions.conversation.shown import FOR_THE_MODEL
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.shown import FOR_THE_MODEL
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import runner_lock
+from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
 
 pytestmark = pytest.mark.real
 

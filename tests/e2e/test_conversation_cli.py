@@ -7,8 +7,8 @@ import sys
 import pytest
 from verbs import verb
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.demo import SCRIPTS
 
 pytestmark = pytest.mark.usefixtures("demo_agent")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from agentdash.sessions.agents.demo.place import MARK, find_demo, make_demo, mark_demo
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
 

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from agentdash.sessions.digest.collect import is_prompt
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.digest.collect import is_prompt
+from agentdash.sessions.rules.launch import Start
 from agentdash.tui.cli.main import run
 
 pytestmark = pytest.mark.usefixtures("demo_agent")

@@ -12,11 +12,11 @@ import pytest
 from e2e.notebook import Notebook
 from isolation import work_folder
 
-from agentdash.sessions.errors import DiskFullError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import DiskFullError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 PRINTS = "import sys\nfor _ in range(65000): sys.stdout.write('y' * 79 + '\\n')\n"
 IGNORES_ERRORS = f"import os\ntry:\n    exec({PRINTS!r})\n    sys.stdout.flush()\nexcept OSError:\n    os._exit(0)\n"

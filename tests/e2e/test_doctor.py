@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.processes import processes
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.paths import Layout
 from agentdash.tui.cli.main import run
 

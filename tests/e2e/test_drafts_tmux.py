@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -9,15 +9,15 @@ import sys
 import pytest
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.membership import Led
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.sessions.rules.attention import AttentionKind, attention
-from agentdash.sessions.values.membership import Led
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.manager import SessionManager
 
 ASKS = "asks to edit src/greeting.py"
 

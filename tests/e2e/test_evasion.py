@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 UNKNOWN = "11111111-2222-4333-8444-555555555555"
 EVADERS = {
@@ -150,7 +150,7 @@ def test_the_next_command_takes_the_lock_from_what_is_no_runner(manager, usurped
 
 def test_the_lock_of_another_session_that_works_is_left_to_its_runner(manager, wait_until, sleepers):
     """A holder that is no process of the session, such as a command that concludes its turn, is not touched."""
-    from agentdash.sessions.lifecycle.recovery.usurpers import end_usurpers
+    from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers
 
     session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     folder = manager.layout.session(session.id)

@@ -12,9 +12,9 @@ from isolation import isolate
 from verbs import verb as agentdash
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.json_schema import dump, step_json
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.json_schema import dump, step_json
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 
 AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
 

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.families.caller import CLAUDE_SESSION, Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.caller import CLAUDE_SESSION, Caller
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.manager import SessionManager
 
 WORKERS = 10
 AGENTDASH = [sys.executable, "-P", "-m", "agentdash"]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from agentdash.sessions.processes.processes import SESSION_TAG
+from agentdash.sessions.runner.processes.processes import SESSION_TAG
 from agentdash.tui.cli.main import run
 
 

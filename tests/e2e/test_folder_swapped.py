@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

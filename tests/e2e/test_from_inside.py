@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from recorded_sessions import lines, record, said
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.families.caller import CLAUDE_SESSION
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.runner.caller import CLAUDE_SESSION
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.tui.cli.verb_group import VerbGroup
 
 SCRIPT = Path(__file__).with_name("from_inside.py")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from places import CAPTURES
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.runner.processes import runner_lock
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import run
 
 CUT_OFF = """

@@ -11,7 +11,7 @@ import pytest
 from places import ROOT
 from real_clis import NEWEST
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 pytestmark = [pytest.mark.real]
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.runner.processes import processes, runner_lock
 
 TELLS = """\
 #!/bin/sh

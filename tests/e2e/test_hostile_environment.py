@@ -2,7 +2,7 @@
 
 import sys
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 AGENTDASH = f"{sys.executable} -m agentdash"
 

@@ -18,10 +18,10 @@ from pathlib import Path
 import click
 import pytest
 
-from agentdash.sessions.asks.model import Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import cli
 
 EVIL = "\x1b]0;PWNED\x07\x1b[38;5;213mred\x1b[2J \u202etxet\u2066\x9b31m\x7f"
@@ -41,7 +41,7 @@ FULL_SCREEN = {"watch", "demo"}
 DRIVER = """
 import json, os, sys
 from agentdash.tui.cli import main as cli
-import agentdash.sessions.manager, agentdash.tui.render.sessions.table, agentdash.tui.render.steps
+import agentdash.sessions.service.manager, agentdash.tui.render.sessions.table, agentdash.tui.render.steps
 out, err = map(int, sys.argv[1:])
 for line in sys.stdin:
     task = json.loads(line)

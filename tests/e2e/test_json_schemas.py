@@ -9,11 +9,11 @@ from places import ROOT
 from recorded_sessions import lines, ran, record, said
 from verbs import verb
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.json_schema import dump
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.plan_windows import PlanWindow
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.json_schema import dump
 from agentdash.sessions.storage.turns.takeovers import ByHand
-from agentdash.sessions.values.plan_windows import PlanWindow
 from agentdash.tui.cli.main import cli
 from agentdash.tui.cli.schemas.verbs import LINES, NAMES, VERBS
 

@@ -11,19 +11,19 @@ import pytest
 from msgspec import structs
 from verbs import verb
 
-from agentdash.sessions.errors import (
+from agentdash.sessions.model.errors import (
     AmbiguousSessionError,
     SessionBusyError,
     StoreError,
     UnknownSessionError,
     UsageError,
 )
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.drafts import DraftFiles

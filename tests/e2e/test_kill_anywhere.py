@@ -9,11 +9,11 @@ import sys
 import pytest
 from repetition import SEED, repeated
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 MOMENTS = repeated(6, 150)
 PROGRAM = """
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.service.manager import SessionManager
 manager = SessionManager()
 print('ready', flush=True)
 while True:

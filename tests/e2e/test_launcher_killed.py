@@ -6,7 +6,7 @@ import signal
 import pytest
 from e2e.own_interface import THREAD
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 LAUNCHER = """#!/bin/sh
 exec 3<&0

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -7,18 +7,18 @@ import signal
 import pytest
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop import stop_session
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.rules.attention import AttentionKind, attention
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.runner_process import poke
+from agentdash.sessions.service.lifecycle.stop import stop_session
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.supervision.runner_process import poke
 
 ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY, message="Not this folder.")
 

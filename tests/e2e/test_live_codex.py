@@ -13,8 +13,8 @@ from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.dialogue import Asked, Delivery, Failed, Ready, Received, Settled, TurnBegan, TurnEnded
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
-from agentdash.sessions.asks.model import Answer, AskKind, Verdict
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
 
 pytestmark = pytest.mark.real
 

@@ -15,8 +15,8 @@ from agentdash.sessions.agents.demo.adapter import Demo, DemoSettings
 from agentdash.sessions.agents.demo.script import unknown_script
 from agentdash.sessions.agents.dialogue import Asked, Changed, Delivery, Failed, Received, Settled, TurnBegan, TurnEnded
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 
 CONVERSATION = "0123456789abcdef"
 

@@ -10,9 +10,9 @@ from asking_session import AskingSession
 from places import TESTS
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.asks.model import Answer, AskKind, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
 
 pytestmark = [pytest.mark.real]
 

@@ -3,9 +3,9 @@
 import pytest
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 
 FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
 LIMITS = [{"tokens": 1}, {"cost_usd": 0.000001}]

@@ -9,13 +9,13 @@ from msgspec import structs
 from verbs import verb
 
 from agentdash.sessions.agents.demo.adapter import Demo
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.transcript.search import Search
 
 ALLOW = Answer(verdict=Verdict.ALLOW)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 pytestmark = pytest.mark.real
 

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 PROGRAM = """
 import sys
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.service.manager import SessionManager
 verb, session_id = sys.argv[1:]
 with SessionManager() as manager:
     print('ready', flush=True)

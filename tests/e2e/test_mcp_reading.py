@@ -14,8 +14,8 @@ import pytest
 from leading import Leading
 from waiting import until
 
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.manager import SessionManager
 
 PIPE_BYTES = 4_096
 THREAD = "0123456789"

@@ -11,8 +11,8 @@ from places import TESTS
 from real_clis import EVERY_CLI
 from verbs import verb
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = [pytest.mark.real]
 

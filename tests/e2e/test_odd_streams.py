@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from isolation import work_folder
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.explain import counted
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Session, Status, StepKind
+from agentdash.sessions.model.session import Session, Status, StepKind
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.explain import counted
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.render.sessions.cards import session_card
 from agentdash.tui.render.style import Style
 

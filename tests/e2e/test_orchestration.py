@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from leading import Leading, lead_of
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 DEMO = '[agents.codex-demo]\nspeed = 200\n[agents.claude-demo]\nspeed = 200\nlive = true\napprovals = "ask"\n'
 
@@ -133,7 +133,7 @@ def test_two_workers_that_write_one_file_are_named(lead):
 
 def test_a_start_that_fails_is_refused_with_the_first_line_of_stderr(manager, tmp_path, monkeypatch):
     for name in ("START_SECONDS", "FIRST_SIGN_SECONDS"):
-        monkeypatch.setattr(f"agentdash.sessions.orchestration.delegate.{name}", 60.0)
+        monkeypatch.setattr(f"agentdash.sessions.mcp.orchestration.delegate.{name}", 60.0)
     program = tmp_path / "broken"
     program.write_text("#!/bin/sh\necho >&2\necho 'error: no such flag' >&2\necho more >&2\nexit 2\n")
     program.chmod(0o700)

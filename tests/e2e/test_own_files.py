@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Start
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Start
 
 
 @pytest.fixture(autouse=True)

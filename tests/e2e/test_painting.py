@@ -9,7 +9,7 @@ import pytest
 from repetition import SEED, repeated
 from waiting import StuckError
 
-from agentdash.sessions.lifecycle.stop_family import NOW
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 DASHBOARD = [sys.executable, "-m", "agentdash"]
 SIZES = [(45, 160), (24, 80), (20, 50), (30, 120), (8, 30)]

@@ -8,7 +8,7 @@ import uuid
 import pytest
 from waiting import StuckError
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

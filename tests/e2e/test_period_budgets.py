@@ -10,9 +10,9 @@ from isolation import work_folder
 from real_clis import EVERY_CLI
 from verbs import verb
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 MINUTE = 60
 USED = 21_640

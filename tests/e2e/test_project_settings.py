@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.processes import processes
+from agentdash.sessions.runner.processes import processes
 
 FILE = """\
 default_agent = "demo"

@@ -13,18 +13,18 @@ import pytest
 from e2e.notebook import Notebook
 from repetition import SEED, repeated
 
-from agentdash.sessions.errors import SessionBusyError, UnknownSessionError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 
 PROGRAM = """
 import json, random, sys
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.service.manager import SessionManager
 name, seed, adds, session_id = sys.argv[1:]
 dice = random.Random(seed)
 

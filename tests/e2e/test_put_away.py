@@ -7,10 +7,10 @@ from e2e.test_keeping import ended
 from msgspec import structs
 from verbs import verb
 
-from agentdash.sessions.errors import UnknownSessionError
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 
 def ls(manager, *words):

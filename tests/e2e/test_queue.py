@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.manager import SessionManager
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -127,7 +127,7 @@ def test_copies_are_numbered_and_queued_in_order(two_places):
 
 def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_path):
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
-    retry = "import os, sys; from agentdash.sessions.manager import SessionManager\n"
+    retry = "import os, sys; from agentdash.sessions.service.manager import SessionManager\n"
     retry += "with SessionManager() as own: [failed] = own.wait([own.run(['false']).id])\n"
     retry += "os.execv(sys.executable, [sys.executable, '-m', 'agentdash', 'retry', failed.id, '--wait'])"
     outer = manager.run([sys.executable, "-c", retry])

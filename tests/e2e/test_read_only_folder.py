@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import run
 
 

@@ -7,8 +7,8 @@ import time
 import pytest
 from real_clis import EVERY_CLI, versions_of
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.transcript.turn_file import StepFile
 
 pytestmark = pytest.mark.real

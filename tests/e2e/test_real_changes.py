@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 

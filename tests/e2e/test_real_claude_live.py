@@ -10,8 +10,8 @@ from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.claude.adapter import ClaudeSettings
 from agentdash.sessions.agents.dialogue import Asked, Delivery, Received, Settled, TurnBegan, TurnEnded
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, Verdict
 
 pytestmark = pytest.mark.real
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from real_clis import CLAUDES
 
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = [pytest.mark.real]
 

@@ -4,8 +4,8 @@ import pytest
 from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 

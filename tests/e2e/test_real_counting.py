@@ -12,12 +12,12 @@ import pytest
 from real_clis import CLAUDES, NEWEST
 from served import added, tokens_of
 
-from agentdash.sessions.costs.price_table import TABLE
-from agentdash.sessions.costs.prices import Call
-from agentdash.sessions.costs.usage_table import UsageQuery
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.costs.price_table import TABLE
+from agentdash.sessions.rules.costs.prices import Call
+from agentdash.sessions.rules.costs.usage_table import UsageQuery
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.storage.use.use_queries import UseQueries
 
 pytestmark = pytest.mark.real

@@ -5,10 +5,10 @@ import json
 import pytest
 from real_clis import CLAUDES
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.prompts.filling import filled_for
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.prompts.filling import filled_for
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.settings.sections import PromptTemplate
 
 pytestmark = pytest.mark.real

@@ -6,8 +6,8 @@ import pytest
 from real_clis import CLAUDES, NEWEST
 
 from agentdash.sessions.agents.leading import server_argv
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.transcript.worker_steps import started_by
 
 pytestmark = [pytest.mark.real]

@@ -8,9 +8,9 @@ import pytest
 from real_clis import CLAUDES, NEWEST
 from verbs import verb
 
-from agentdash.sessions.asks.model import Verdict
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Verdict
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = [pytest.mark.real]
 

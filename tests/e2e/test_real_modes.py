@@ -7,10 +7,10 @@ from real_clis import CLAUDES, EVERY_CLI
 from verbs import verb
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.model import Status
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 
 pytestmark = pytest.mark.real
 

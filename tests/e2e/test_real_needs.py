@@ -5,8 +5,8 @@ import re
 import pytest
 from isolation import work_folder
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from repetition import repeated
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes
 
 pytestmark = pytest.mark.real
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.costs.usage_table import UsageQuery
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.costs.usage_table import UsageQuery
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from verbs import verb
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 
 def command(manager, *argv):

@@ -8,8 +8,8 @@ from e2e.test_real_leads import claude_leads, codex_leads, pair
 from real_clis import EVERY_CLI
 from served import added, listed, printed
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 
 __all__ = ["claude_leads", "codex_leads", "pair"]
 

@@ -5,10 +5,10 @@ from e2e.test_live import kill_runner
 from real_clis import CLAUDES, EVERY_CLI, NEWEST
 from served import NOTHING, UNKNOWN, added, listed, printed
 
-from agentdash.sessions.costs.cost import cost_words
-from agentdash.sessions.costs.usage_totals import session_cost, session_tokens
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.managing.housekeeping import Housekeeping
 from agentdash.tui.cli.main import run
 
 pytestmark = pytest.mark.usefixtures("demo_agent")

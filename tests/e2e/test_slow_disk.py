@@ -9,7 +9,7 @@ import pytest
 from inotify import until_watched
 from places import TESTS
 
-from agentdash.sessions import watch
+from agentdash.sessions.service import watch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for inotify watches")
 

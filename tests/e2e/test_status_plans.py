@@ -4,8 +4,8 @@ import json
 
 from verbs import verb
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.values.plan_windows import PlanWindow
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.plan_windows import PlanWindow
 
 HOUR_MS = 3_600_000
 

@@ -5,10 +5,10 @@ import os
 import pytest
 from leading import Leading, lead_of
 
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.manager import SessionManager
 
 WORKERS = 10
 SCRIPTS = ("tree", "long")

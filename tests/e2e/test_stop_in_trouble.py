@@ -6,9 +6,9 @@ import signal
 import subprocess
 import sys
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
 
 FLOOD = """#!{python}
 import json, sys

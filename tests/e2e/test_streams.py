@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.storage.files.line_reader import ArrivalTimes, stamp
 from agentdash.tui.cli.main import run
 

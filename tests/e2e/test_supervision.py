@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from transcript_files import read
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.stop_family import NOW
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -218,7 +218,7 @@ def test_a_folder_deleted_between_record_and_start_is_the_reason(manager, tmp_pa
     session = manager.wait([manager.run(["false"], cwd=str(gone)).id], timeout=60)[0]
     gone.rmdir()
     assert session.status is Status.FAILED
-    from agentdash.sessions.errors import UsageError
+    from agentdash.sessions.model.errors import UsageError
 
     with pytest.raises(UsageError, match="does not exist"):
         manager.prompts.retry(session.id)
@@ -231,7 +231,7 @@ def test_the_first_lines_of_stderr_are_the_reason(manager):
 
 def test_an_agent_started_by_a_script_with_ampersand_stops_at_the_first_sigint(manager, tmp_path, leftovers):
     code = (
-        "from agentdash.sessions.manager import SessionManager\n"
+        "from agentdash.sessions.service.manager import SessionManager\n"
         "m = SessionManager()\n"
         "s = m.started(m.run(['sleep', '626']).id)\n"
         "print(s.id, s.status)\n"
@@ -254,7 +254,7 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
 ):
     program = tmp_path / "inner.py"
     program.write_text(
-        "from agentdash.sessions.manager import SessionManager\n"
+        "from agentdash.sessions.service.manager import SessionManager\n"
         "m = SessionManager()\n"
         "s = m.started(m.run(['sh', '-c', 'setsid sleep 627 & sleep 628']).id)\n"
         "print('inner', s.id, flush=True)\n"
@@ -292,7 +292,7 @@ def test_the_agent_goes_on_when_the_front_end_is_killed(manager, tmp_path, wait_
     go = tmp_path / "go"
     program.write_text(
         "import time\n"
-        "from agentdash.sessions.manager import SessionManager\n"
+        "from agentdash.sessions.service.manager import SessionManager\n"
         "m = SessionManager()\n"
         f"s = m.started(m.run(['sh', '-c', 'while [ ! -e {go} ]; do sleep 0.05; done; echo bye; exit 5']).id)\n"
         "print(s.id, flush=True)\n"

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from agentdash.sessions.errors import SessionBusyError, StoreError, UsageError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes, runner_lock
-from agentdash.sessions.processes.process_ownership import SessionProcesses
+from agentdash.sessions.model.errors import SessionBusyError, StoreError, UsageError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

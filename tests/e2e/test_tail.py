@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
 
 AGENTDASH = [sys.executable, "-m", "agentdash"]
 GATE = 'printf "%srst\\n" fi; while [ ! -e go ]; do sleep 0.05; done; printf "%scond\\n%sird\\n" se th'

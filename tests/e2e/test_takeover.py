@@ -11,9 +11,9 @@ from isolation import work_folder
 from real_clis import EVERY_CLI, NEWEST
 from served import listed, printed, tokens_of
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.launch import Start
 
 MINUTE = 60
 

@@ -6,8 +6,8 @@ import pytest
 from e2e.test_takeover import MINUTE, Interface, welcome, worked
 from real_clis import EVERY_CLI
 
-from agentdash.sessions.model import StepKind
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.runner.processes import runner_lock
 
 SIZES = {"160x45": (160, 45), "80x24": (80, 24), "50x24": (50, 24)}
 

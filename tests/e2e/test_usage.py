@@ -10,7 +10,7 @@ import pytest
 from places import ROOT
 from verbs import verb
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "usage.json").read_text(encoding="utf-8"))
 

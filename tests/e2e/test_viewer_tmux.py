@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

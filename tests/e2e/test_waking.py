@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from agentdash.sessions.model import Status, StepKind
-from agentdash.sessions.processes import processes
-from agentdash.sessions.supervision.queue.wake_waiter import WAITER
-from agentdash.sessions.supervision.runner_process import RUNNER
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.runner.queue.wake_waiter import WAITER
+from agentdash.sessions.runner.runner_process import RUNNER
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -11,8 +11,8 @@ from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser
-from agentdash.sessions.launch import Command
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.launch import Command
 
 
 class Begin(Struct, tag_field="type", tag="tiny.begin"):

@@ -15,7 +15,7 @@ from transcript_files import merged
 from agentdash.sessions.agents.base import Agent
 from agentdash.sessions.agents.parsing.parser import MOST_OPEN
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.model import Step, StepStatus
+from agentdash.sessions.model.session import Step, StepStatus
 from agentdash.sessions.transcript.index import turn_index
 from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex

@@ -15,7 +15,7 @@ ROOMS = ("sessions", "tui", "widgets")
 DATA = {
     "commit.txt",
     "py.typed",
-    "sessions/export/page.css",
+    "sessions/transcript/export/page.css",
     "sessions/storage/schema.sql",
     "tui/agentdash.tcss",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "schema").iterdir()),

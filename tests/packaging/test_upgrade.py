@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 from .another_version import move_modules
 from .conftest import copy_sources

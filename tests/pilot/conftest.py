@@ -68,7 +68,7 @@ def place(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     monkeypatch.setattr(
-        "agentdash.sessions.clock.time", SimpleNamespace(time_ns=lambda: T0 * 1_000_000, monotonic=monotonic)
+        "agentdash.sessions.model.clock.time", SimpleNamespace(time_ns=lambda: T0 * 1_000_000, monotonic=monotonic)
     )
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     # A slow machine may draw the next frame only after a message would have gone.

@@ -3,8 +3,8 @@
 import factories
 from factories import T0
 
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.model import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 

@@ -3,8 +3,8 @@
 from factories import T0
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.values.adjustments import Adjustment, AdjustmentState
+from agentdash.sessions.model.adjustments import Adjustment, AdjustmentState
+from agentdash.sessions.model.errors import UsageError
 
 
 class FakeAdjuster:

@@ -3,11 +3,11 @@
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.asks.answers import check_answer
-from agentdash.sessions.asks.model import Verdict
-from agentdash.sessions.asks.recorded import AskState, RecordedAsk
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.asks.answers import check_answer
+from agentdash.sessions.rules.asks.model import Verdict
+from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 
 
 class FakeAsks:

@@ -2,8 +2,8 @@
 
 from msgspec import structs
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status
 
 
 class FakeChains:

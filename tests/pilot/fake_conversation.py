@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.conversation.history import History
-from agentdash.sessions.conversation.marks import Mark, MarkKind
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Status
-from agentdash.sessions.prompts.effects import Effect, Scope
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.history import History
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.service.prompts.effects import Effect, Scope
 from agentdash.sessions.storage.marks import RelatedMark
 
 LOST = Scope(turns=1, steps=3, messages=1, commands=2, files_changed=1, files=("src/clock.py",))

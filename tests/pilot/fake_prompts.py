@@ -3,10 +3,10 @@
 from factories import T0
 from msgspec import Raw, structs
 
-from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.model import Receipt, Status
-from agentdash.sessions.prompts.prompter import PromptOptions, Sent
+from agentdash.sessions.model.errors import SessionBusyError, UsageError
+from agentdash.sessions.model.session import Receipt, Status
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
+from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 
 

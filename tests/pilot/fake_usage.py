@@ -2,10 +2,10 @@
 
 from datetime import date, timedelta
 
-from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.usage_table import UsageColumn, UsageRow, UsageTable, begin
+from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.usage_table import UsageColumn, UsageRow, UsageTable, begin
 from agentdash.sessions.storage.use.use_queries import OTHERS
-from agentdash.sessions.values.usage import Usage
 
 TODAY = date(2026, 11, 18)
 """The day of the tests: a Wednesday."""

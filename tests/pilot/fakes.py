@@ -8,18 +8,19 @@ from types import SimpleNamespace
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.conversation.shown import Shown
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.explain import Explanation
-from agentdash.sessions.lifecycle.process_list import ProcessInfo
-from agentdash.sessions.lifecycle.starts.continue_plan import Continued
-from agentdash.sessions.lifecycle.starts.resume_command import ResumeCommand
-from agentdash.sessions.lifecycle.stop_family import GENTLY, StopPreview, ends_too
-from agentdash.sessions.managing.housekeeping import Housekeeping
-from agentdash.sessions.model import Changes, Ended, Left, Receipt, Status, Step, StepKind
-from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.reading.steps import StepsReader
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.facts import Fact
+from agentdash.sessions.model.session import Changes, Ended, Left, Receipt, Status, Step, StepKind
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.service.lifecycle.explain import Explanation
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.service.lifecycle.starts.continue_plan import Continued
+from agentdash.sessions.service.lifecycle.starts.resume_command import ResumeCommand
+from agentdash.sessions.service.lifecycle.stop_family import GENTLY, StopPreview, ends_too
+from agentdash.sessions.service.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.service.reading.steps import StepsReader
 from agentdash.sessions.storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 from agentdash.sessions.storage.turns.takeovers import ByHand
@@ -27,7 +28,6 @@ from agentdash.sessions.transcript.index.kind_codes import encoded
 from agentdash.sessions.transcript.mark_steps import Marking, marking
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
-from agentdash.sessions.values.facts import Fact
 from pilot.examples import SESSIONS, STEPS, session
 from pilot.fake_adjuster import FakeAdjuster
 from pilot.fake_asks import FakeAsks

@@ -11,18 +11,18 @@ from msgspec import json, structs
 
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.asks.model import Answer, Ask
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.model.session import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
+from agentdash.sessions.rules.asks.model import Answer, Ask
+from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.queue.next_turn import builder
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.supervision.queue.next_turn import builder
 from pilot.gate import Gate
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
@@ -64,10 +64,14 @@ class House(SessionManager):
             return steps
 
         monkeypatch.setattr(self.reader.steps, "open_trajectory", open_trajectory)
-        for place in ("supervision.queue.pump", "lifecycle.stop", "lifecycle.recovery.reconcile"):
-            monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
-        monkeypatch.setattr("agentdash.sessions.lifecycle.stop.poke", self._poked)
-        monkeypatch.setattr("agentdash.sessions.supervision.runner_process.subprocess", None)  # no process starts
+        for place in (
+            "agentdash.sessions.runner.queue.pump",
+            "agentdash.sessions.service.lifecycle.stop",
+            "agentdash.sessions.service.lifecycle.recovery.reconcile",
+        ):
+            monkeypatch.setattr(f"{place}.send_runner", self._sent)
+        monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
+        monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
         for name in ("codex", "claude"):
             monkeypatch.setattr(type(agent_named(name)), "parser", lambda _, turn=1, transport="": WrittenSteps(turn))
 

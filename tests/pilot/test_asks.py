@@ -5,9 +5,9 @@ from factories import T0
 from msgspec import structs
 from textual.widgets import Input
 
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.widgets.asks.choice_list import ChoiceList

@@ -3,7 +3,7 @@
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.asking.rename import RenameScreen
 
 

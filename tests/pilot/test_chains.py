@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from pilot.examples import session

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.changes.model import SessionChanges
+from agentdash.sessions.service.changes.model import SessionChanges
 from agentdash.tui.screens.changes import ChangesScreen
 from pilot.gate import Gate
 

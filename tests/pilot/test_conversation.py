@@ -5,7 +5,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.widgets.inputs.prompt_box import PromptInput

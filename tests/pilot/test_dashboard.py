@@ -5,8 +5,8 @@ from factories import T0
 from msgspec import structs
 from textual.events import Paste
 
-from agentdash.sessions.errors import SessionBusyError, UsageError
-from agentdash.sessions.model import Receipt, Status, Step, StepKind, StepStatus, Stopping
+from agentdash.sessions.model.errors import SessionBusyError, UsageError
+from agentdash.sessions.model.session import Receipt, Status, Step, StepKind, StepStatus, Stopping
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen

@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import Input
 
-from agentdash.sessions.asks.model import Answer, Verdict
+from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.terminal.bursts import together
 from pilot.conftest import key_event

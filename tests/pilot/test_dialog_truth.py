@@ -10,8 +10,8 @@ from isolation import work_folder
 from msgspec import structs
 from textual.app import App
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.offer import Offer
 

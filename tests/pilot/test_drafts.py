@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.errors import SessionBusyError
+from agentdash.sessions.model.errors import SessionBusyError
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.services import drafts

@@ -10,10 +10,10 @@ import factories
 import pytest
 from textual.app import App
 
-from agentdash.sessions.changes.git import GitDiff
-from agentdash.sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
-from agentdash.sessions.lifecycle.starts.continue_plan import GO_ON
-from agentdash.sessions.model import Status, StepStatus
+from agentdash.sessions.model.session import Status, StepStatus
+from agentdash.sessions.service.changes.git import GitDiff
+from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen

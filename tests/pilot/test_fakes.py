@@ -4,15 +4,15 @@ import inspect
 
 import pytest
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.managing.housekeeping import Housekeeping
-from agentdash.sessions.prompts.answering import SessionAsks
-from agentdash.sessions.prompts.conversations import SessionConversations
-from agentdash.sessions.prompts.prompter import Prompter
-from agentdash.sessions.prompts.queue import SessionChains, SessionQueue
-from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.reading.settings_in_force import SettingsReader
-from agentdash.sessions.reading.steps import OutputReader, StepsReader
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.prompts.answering import SessionAsks
+from agentdash.sessions.service.prompts.conversations import SessionConversations
+from agentdash.sessions.service.prompts.prompter import Prompter
+from agentdash.sessions.service.prompts.queue import SessionChains, SessionQueue
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.service.reading.settings_in_force import SettingsReader
+from agentdash.sessions.service.reading.steps import OutputReader, StepsReader
 from pilot.fake_asks import FakeAsks
 from pilot.fake_chains import FakeChains
 from pilot.fake_conversation import FakeConversation

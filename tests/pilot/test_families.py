@@ -6,8 +6,8 @@ import factories
 import pytest
 from factories import T0
 
-from agentdash.sessions.launch import Ladder
-from agentdash.sessions.model import Budget, Ended, Receipt, Status, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Budget, Ended, Receipt, Status, Step, StepKind, StepStatus
+from agentdash.sessions.rules.launch import Ladder
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.widgets.table.ordering import Grouping

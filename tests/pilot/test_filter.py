@@ -5,7 +5,7 @@ from factories import T0
 from msgspec import structs
 from textual.events import Key
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from pilot.examples import SESSIONS
 from pilot.test_table import table
 

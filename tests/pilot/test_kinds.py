@@ -8,7 +8,7 @@ import time
 import pytest
 from every_kind import STEPS
 
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 from pilot.test_snapshots import drawn, fixed_words, screen  # noqa: F401 - fixtures
 
 

@@ -1,6 +1,6 @@
 """Messages can be read again."""
 
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.dialogs.log import LogScreen
 from pilot.house import failing
 

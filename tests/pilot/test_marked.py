@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.keys.availability import BULK
 from agentdash.tui.screens.watch import WatchScreen

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.screens.settings import SettingsScreen

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.model import Step, StepKind
-from agentdash.sessions.projects.review import Review
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.service.projects.review import Review
 from agentdash.sessions.settings.config import Config
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen

@@ -7,9 +7,9 @@ from factories import T0
 from msgspec import structs
 from textual.events import AppBlur, AppFocus
 
-from agentdash.sessions.model import Changes, Status
-from agentdash.sessions.notifications import terminal_support
-from agentdash.sessions.notifications.settings import NotifySettings
+from agentdash.sessions.model.session import Changes, Status
+from agentdash.sessions.rules.notifications import terminal_support
+from agentdash.sessions.rules.notifications.settings import NotifySettings
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.tui.messages import SettingsRead
 from pilot.examples import session

@@ -3,7 +3,7 @@
 import pytest
 from textual import events
 
-from agentdash.sessions.asks.model import Answer, Verdict
+from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen

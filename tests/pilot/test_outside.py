@@ -6,8 +6,8 @@ import pytest
 from msgspec import structs
 from textual.app import App, SuspendNotSupported
 
-from agentdash.sessions.changes.model import Edit, FileChanges, SessionChanges
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.service.changes.model import Edit, FileChanges, SessionChanges
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
@@ -43,7 +43,7 @@ def outside(monkeypatch, tmp_path):
 
     monkeypatch.setattr(App, "suspend", suspend)
     monkeypatch.setattr(external_programs, "run", found.run)
-    monkeypatch.setattr("agentdash.sessions.clipboard.usable_helper", lambda env: None)
+    monkeypatch.setattr("agentdash.sessions.service.clipboard.usable_helper", lambda env: None)
     monkeypatch.setenv("SHELL", "/bin/bash")
     monkeypatch.setenv("PAGER", "cat")
     monkeypatch.setenv("VISUAL", "nano")

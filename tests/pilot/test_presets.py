@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.sections import Preset
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen

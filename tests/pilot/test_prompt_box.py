@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from pilot.examples import session
 

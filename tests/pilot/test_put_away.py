@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.errors import StoreError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import StoreError
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.keymap import keymap

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from pilot.examples import session
 

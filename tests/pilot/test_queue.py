@@ -5,7 +5,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.agents.capabilities import Allowance
-from agentdash.sessions.model import Prompt, Status
+from agentdash.sessions.model.session import Prompt, Status
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen

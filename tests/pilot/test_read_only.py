@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from agentdash.sessions.launch import Start
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.keys.actions import ACTIONS
 from agentdash.tui.services.actions.session_actions import SessionActions

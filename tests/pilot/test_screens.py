@@ -4,7 +4,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.state.message_log import MessageLog
 from pilot.examples import SESSIONS, session
 from pilot.test_snapshots import drawn, fixed_words, ready, screen

@@ -12,12 +12,12 @@ from factories import T0
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.lifecycle.agent_list import AgentInfo
-from agentdash.sessions.model import Activity, Plan, Status, StepKind
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Activity, Plan, Status, StepKind
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen

@@ -3,9 +3,9 @@
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.lifecycle.process_list import ProcessInfo
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.tui.app import Dashboard
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.rename import RenameScreen

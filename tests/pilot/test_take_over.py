@@ -7,9 +7,9 @@ from factories import T0
 from msgspec import structs
 from textual.app import App, SuspendNotSupported
 
-from agentdash.sessions.errors import Remedy, SessionBusyError
-from agentdash.sessions.model import Status, TakenBy
-from agentdash.sessions.processes import processes
+from agentdash.sessions.model.errors import Remedy, SessionBusyError
+from agentdash.sessions.model.session import Status, TakenBy
+from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen

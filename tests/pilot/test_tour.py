@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.model import Status, StoppedBy
+from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.tui.keys.footer import first_keys
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.tour import TOUR

@@ -3,9 +3,9 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.projects.file import NAME, read
-from agentdash.sessions.projects.review import review
-from agentdash.sessions.projects.trust import TrustStore
+from agentdash.sessions.service.projects.file import NAME, read
+from agentdash.sessions.service.projects.review import review
+from agentdash.sessions.service.projects.trust import TrustStore
 from agentdash.sessions.settings.config import read_settings
 from agentdash.sessions.settings.sections import Preset
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen

@@ -7,7 +7,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus, TurnMode, Usage
+from agentdash.sessions.model.session import Change, Status, Step, StepKind, StepStatus, TurnMode, Usage
 from agentdash.tui.dialogs.asking.save import SaveScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen

@@ -6,8 +6,8 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.errors import SessionBusyError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import SessionBusyError
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen

@@ -17,14 +17,14 @@ from genai_prices.data import providers
 from genai_prices.types import ClauseEquals, ClauseOr, ModelInfo, TieredPrices
 from msgspec import structs
 
-from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.pricing import plain_name
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import plain_name
 
 RELEASE = "0.2.3"
 RELEASED = datetime(2026, 11, 10, 21, 51, tzinfo=UTC)
 """The time of that release, by https://pypi.org/project/genai-prices/#history; the prices are those of that time."""
 
-FILE = Path(__file__).parents[2] / "sessions" / "costs" / "price_table.py"
+FILE = Path(__file__).parents[2] / "sessions" / "rules" / "costs" / "price_table.py"
 
 HEAD = '''\
 """The list prices of the models of OpenAI and Anthropic, in US dollars per million tokens.  Pure.
@@ -36,7 +36,7 @@ Batch, flex, fast and priority tiers, regional surcharges and subscriptions have
 # fmt: off
 # ruff: noqa: E501
 
-from .prices import Price
+from agentdash.sessions.rules.costs.prices import Price
 
 AS_OF = "{day}"
 """The day of that release."""

@@ -6,8 +6,8 @@ Reads only.  Each check returns findings; none of them raises because of what it
 import sqlite3
 from collections import defaultdict
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.service.manager import SessionManager
 from torture.audit_ends import check_ends
 from torture.audit_files import check_bytes, check_files, check_streams
 from torture.audit_live import check_live

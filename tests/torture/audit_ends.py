@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections import defaultdict
 
-from agentdash.sessions.model import ENDED, Status
+from agentdash.sessions.model.session import ENDED, Status
 from torture.report import name, output_of
 
 

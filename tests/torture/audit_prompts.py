@@ -4,8 +4,8 @@ import contextlib
 import sqlite3
 from collections import Counter, defaultdict
 
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.service.manager import SessionManager
 from torture import kept
 from torture.nasty import TOKEN
 from torture.report import name, output_of

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from lines import as_line  # type: ignore[import-not-found]
 
-from agentdash.sessions.asks.answers import taken
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.errors import AgentdashError, UnknownSessionError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.errors import AgentdashError, UnknownSessionError
+from agentdash.sessions.rules.asks.answers import taken
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 
 NASTY = Path(__file__).with_name("nasty.py")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from waiting import StuckError, until
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.launch import Start
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.rules.launch import Start
 from torture import book as world
 from torture import kept
 from torture.queues import OPTIONS, Queues

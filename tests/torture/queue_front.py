@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 
 BETWEEN_SECONDS = 0.1
 

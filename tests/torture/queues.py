@@ -17,10 +17,10 @@ from pathlib import Path
 
 import waiting
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from torture import book as world
 from torture import kept
 

@@ -14,9 +14,9 @@ import pytest
 from factories import session, turn
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.manager import SessionManager
 from torture import book as world
 from torture.audit_files import check_streams
 from torture.book import Book

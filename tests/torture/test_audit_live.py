@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.stop_family import NOW
-from agentdash.sessions.prompts.prompter import PromptOptions
+from agentdash.sessions.rules.asks.model import Answer, Verdict
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.stop_family import NOW
+from agentdash.sessions.service.prompts.prompter import PromptOptions
 from torture import book as world
 from torture import lines
 from torture.book import Book

@@ -14,8 +14,8 @@ from pathlib import Path
 import waiting
 
 from agentdash.sessions.agents.demo.place import mark_demo
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.service.manager import SessionManager
 from torture import book as world
 from torture import lines
 from torture.book import Book

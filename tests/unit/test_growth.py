@@ -9,18 +9,17 @@ import pytest
 from growth import Attack, Pattern, explodes, growing, modules, patterns
 from repetition import repeated
 
-from agentdash.sessions.asks import simple_command
+from agentdash.sessions.rules.asks import simple_command
 
-BOUNDED = {"agentdash.sessions.asks.simple_command._TOKEN": simple_command.MOST_CHARACTERS}
+BOUNDED = {"agentdash.sessions.rules.asks.simple_command._TOKEN": simple_command.MOST_CHARACTERS}
 """Patterns that get no longer text than this."""
 
 PURE = tuple(
     f"agentdash.{room}."
     for room in (
-        "sessions.text", "sessions.rules", "sessions.asks", "sessions.digest", "sessions.conversation",
-        "sessions.transcript.visible", "sessions.notifications.escape_sequences", "sessions.costs.pricing",
-        "sessions.export.quoting", "sessions.agents.parsing.json_repair", "sessions.agents.claude.project.project_text",
-        "sessions.orchestration.quoting", "widgets.drawing", "widgets.document.diff", "widgets.table.row_detail",
+        "sessions.text", "sessions.rules", "sessions.transcript.visible", "sessions.transcript.export.quoting",
+        "sessions.agents.parsing.json_repair", "sessions.agents.claude.project.project_text",
+        "sessions.mcp.orchestration.quoting", "widgets.drawing", "widgets.document.diff", "widgets.table.row_detail",
     )
 )  # fmt: skip
 """The rooms whose functions of a text have no effects."""

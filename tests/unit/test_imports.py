@@ -11,10 +11,10 @@ from functools import cache, lru_cache
 import pytest
 from places import ROOT
 
-from agentdash.sessions.own_code import SERVES_TURNS
-from agentdash.sessions.supervision.hooks.hooks import KEEPER
-from agentdash.sessions.supervision.queue.wake_waiter import WAITER
-from agentdash.sessions.supervision.runner_process import RUNNER
+from agentdash.sessions.runner.hooks.hooks import KEEPER
+from agentdash.sessions.runner.own_code import SERVES_TURNS
+from agentdash.sessions.runner.queue.wake_waiter import WAITER
+from agentdash.sessions.runner.runner_process import RUNNER
 from agentdash.tui.later import LATER
 
 HEAVY = {
@@ -119,9 +119,9 @@ def test_one_module_watches_and_one_knows_processes():
     everywhere = {path: path.read_text() for path in modules("sessions") + modules("widgets") + modules("tui")}
     naming = [path for path, text in everywhere.items() if "watchfiles" in text]
     watching = {name_of(path) for path in naming if any(n.startswith("watchfiles") for n in imported_by(path))}
-    assert watching == {"agentdash.sessions.watch"}
+    assert watching == {"agentdash.sessions.service.watch"}
     proc = {name_of(path) for path, text in everywhere.items() if '"/proc' in text}
-    assert proc == {"agentdash.sessions.processes.processes"}
+    assert proc == {"agentdash.sessions.runner.processes.processes"}
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,12 @@ def test_a_status_line_loads_neither_the_settings_nor_the_model(tmp_path, monkey
     store.close()
     loaded = loaded_by("import agentdash.tui.cli.main as cli\ncli.run(['status'])")
     assert "agentdash.sessions.storage.database" in loaded
-    assert not loaded & {f"agentdash.sessions.{name}" for name in ("settings.config", "agents.base", "model", "launch")}
+    unwanted = ("settings.config", "agents.base", "model.session", "rules.launch")
+    assert not loaded & {f"agentdash.sessions.{name}" for name in unwanted}
 
 
 def test_a_runner_loads_little():
-    loaded = loaded_by("import agentdash.sessions.supervision.runner")
+    loaded = loaded_by("import agentdash.sessions.runner.runner")
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
 
 
@@ -176,7 +177,7 @@ def test_a_runner_loads_little():
 def test_a_runner_of_a_live_agent_loads_little(agent):
     """It has read lines of its agent, and sent a prompt."""
     loaded = loaded_by(
-        "import agentdash.sessions.supervision.runner, msgspec\n"
+        "import agentdash.sessions.runner.runner, msgspec\n"
         "from agentdash.sessions.agents.base import LaunchRequest\n"
         "from agentdash.sessions.agents.registry import agent_named\n"
         f"agent = agent_named({agent!r})\n"
@@ -193,11 +194,11 @@ def test_a_runner_of_a_live_agent_loads_little(agent):
 
 
 def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it():
-    loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.manager")
+    loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.service.manager")
     later = {f"agentdash.tui.{name}" for name in LATER}
-    unwanted = {"click", "watchfiles", "anyio", "ctypes", "pygments.lexers", "agentdash.sessions.digest.collect"}
+    unwanted = {"click", "watchfiles", "anyio", "ctypes", "pygments.lexers", "agentdash.sessions.rules.digest.collect"}
     card = {name for name in loaded if name.startswith(("agentdash.widgets.asks", "agentdash.tui.texts.ask_texts"))}
-    rules = {f"agentdash.sessions.asks.{name}" for name in ("always", "dangerous", "rules")}
+    rules = {f"agentdash.sessions.rules.asks.{name}" for name in ("always", "dangerous", "rules")}
     assert loaded & (unwanted | later | card | rules) == set()
 
 
@@ -228,7 +229,7 @@ def test_a_module_that_was_kept_is_imported_as_it_was(tmp_path):
     shutil.copytree(ROOT / "sessions", package / "sessions", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "src/agentdash/__init__.py", package)
     program = (
-        "from agentdash.sessions import own_code\n"
+        "from agentdash.sessions.runner import own_code\n"
         "import shutil, pathlib\n"
         "own_code.keep()\n"
         "root = own_code.ROOT / 'sessions'\n"
@@ -246,8 +247,8 @@ def test_a_module_that_was_kept_is_imported_as_it_was(tmp_path):
 def test_runners_of_other_versions_find_what_they_start():
     """They know these names: a new version keeps them."""
     assert (RUNNER, WAITER, KEEPER) == (
-        "agentdash.sessions.supervision.runner",
-        "agentdash.sessions.supervision.queue.wake_process",
-        "agentdash.sessions.supervision.hooks.hook_process",
+        "agentdash.sessions.runner.runner",
+        "agentdash.sessions.runner.queue.wake_process",
+        "agentdash.sessions.runner.hooks.hook_process",
     )
     assert all(importlib.import_module(name).__name__ == name for name in (RUNNER, WAITER, KEEPER))

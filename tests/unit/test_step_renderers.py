@@ -10,10 +10,10 @@ import pytest
 from every_kind import ODD, STEPS, session
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from agentdash.sessions.export.html import html
-from agentdash.sessions.export.markdown import markdown
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from agentdash.sessions.orchestration.viewing import step_texts
+from agentdash.sessions.mcp.orchestration.viewing import step_texts
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.transcript.export.html import html
+from agentdash.sessions.transcript.export.markdown import markdown
 from agentdash.sessions.transcript.search import holds
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style

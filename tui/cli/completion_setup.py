@@ -8,6 +8,6 @@ def complete_whole_words() -> None:
     """Have click complete in bash by :class:`.bash_completion.WholeWords`."""
     from click.shell_completion import add_completion_class
 
-    from .bash_completion import WholeWords
+    from agentdash.tui.cli.bash_completion import WholeWords
 
     add_completion_class(WholeWords)

@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from ...sessions.clock import monotonic, now_ms
-from ...sessions.errors import AgentdashError
-from ...sessions.events.feed import EventFeed
-from ...sessions.events.model import Begin, Event, EventKind, StepEvent, event_json
-from ...sessions.json_schema import dump, step_json
-from ...sessions.model import Session
-from ...sessions.transcript.tail import StepTail, TailedStep
-from ...sessions.watch import Change, changes
-from .follow_lines import check_reader
+from agentdash.sessions.model.clock import monotonic, now_ms
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.json_schema import dump, step_json
+from agentdash.sessions.service.events.feed import EventFeed
+from agentdash.sessions.service.events.model import Begin, Event, EventKind, StepEvent, event_json
+from agentdash.sessions.service.watch import Change, changes
+from agentdash.sessions.transcript.tail import StepTail, TailedStep
+from agentdash.tui.cli.follow_lines import check_reader
 
 if TYPE_CHECKING:
-    from ...sessions.manager import SessionManager
-    from ...sessions.reader import SessionReader
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.reader import SessionReader
 
 LEAST_SECONDS = 0.1
 """Shortest interval between two checks: many agents at work make many commits."""

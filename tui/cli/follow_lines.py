@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from ...sessions.errors import UnknownSessionError, UsageError
-from ...sessions.model import Session, Status
-from ...sessions.text.sanitize import cut, one_line, pad
-from ...sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, TailedStep
-from ...sessions.watch import Change, changes, rechecked
-from ..render.sessions.table import session_lines
-from ..render.steps import step_text, turn_heading
-from ..render.style import Style
+from agentdash.sessions.model.errors import UnknownSessionError, UsageError
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.service.watch import Change, changes, rechecked
+from agentdash.sessions.text.sanitize import cut, one_line, pad
+from agentdash.sessions.transcript.tail import ARRIVAL_SECONDS, StepTail, TailedStep
+from agentdash.tui.render.sessions.table import session_lines
+from agentdash.tui.render.steps import step_text, turn_heading
+from agentdash.tui.render.style import Style
 
 if TYPE_CHECKING:
-    from ...sessions.manager import SessionManager
-    from ...sessions.reader import SessionReader
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.reader import SessionReader
 
 _NAME_CELLS = 24
 """Width of the name before each line, if several sessions are followed."""
@@ -54,7 +54,7 @@ class Printer:
     def steps(self, session: Session, new_steps: Sequence[TailedStep]) -> None:
         """Print steps of a session."""
         if self._write_json is not None:
-            from ...sessions.json_schema import step_json
+            from agentdash.sessions.rules.json_schema import step_json
 
             for one in new_steps:
                 self._write_json({"session": session.id} | step_json(one.step))

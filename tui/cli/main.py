@@ -9,22 +9,22 @@ from itertools import takewhile
 
 import click
 
-from ...sessions.errors import AgentdashError
-from ..startup import replace_closed_streams, tolerate_small_character_sets
-from .completion_setup import COMPLETE, complete_whole_words
-from .exit_codes import FAILED, INTERRUPTED, TIMED_OUT
-from .verb_group import WORDS, VerbGroup
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.tui.cli.completion_setup import COMPLETE, complete_whole_words
+from agentdash.tui.cli.exit_codes import FAILED, INTERRUPTED, TIMED_OUT
+from agentdash.tui.cli.verb_group import WORDS, VerbGroup
+from agentdash.tui.startup import replace_closed_streams, tolerate_small_character_sets
 
 
 def _complete_profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from .commands.setting_up.config import complete_profiles
+    from agentdash.tui.cli.commands.setting_up.config import complete_profiles
 
     return complete_profiles(context, parameter, incomplete)
 
 
 def _print_version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: ARG001
     if asked and not context.resilient_parsing:
-        from ...sessions.build import described
+        from agentdash.sessions.service.build import described
 
         click.echo(f"agentdash {described()}")
         context.exit()
@@ -54,12 +54,12 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
             _check_profile(profile)
     if context.invoked_subcommand != _CHOOSES_LATER and not _asks_for_help(context):
-        from ...sessions.projects import state_folder
+        from agentdash.sessions.service.projects import state_folder
 
         state_folder.choose()
     if context.invoked_subcommand is not None:
         return None
-    from ..startup import start
+    from agentdash.tui.startup import start
 
     return start(read_only=read_only)
 
@@ -83,7 +83,7 @@ def _check_profile(profile: str) -> None:
     Raises:
         ConfigError: the profile does not exist, or the settings cannot be used.
     """
-    from ...sessions.settings.config import read_settings
+    from agentdash.sessions.settings.config import read_settings
 
     read_settings(profile=profile)
 
@@ -91,7 +91,7 @@ def _check_profile(profile: str) -> None:
 @contextmanager
 def _under(profile: str) -> Iterator[None]:
     """Apply a profile to one command and to all processes that it starts."""
-    from ...sessions.settings.config import PROFILE
+    from agentdash.sessions.settings.config import PROFILE
 
     before = os.environ.get(PROFILE)
     os.environ[PROFILE] = profile
@@ -135,10 +135,10 @@ def report_error(error: BaseException, as_json: bool = False) -> int:
 
 
 def _report(kind: str, message: str, code: int, as_json: bool) -> int:
-    from ...sessions.text.sanitize import clean
+    from agentdash.sessions.text.sanitize import clean
 
     if as_json:
-        from ...sessions.json_schema import dump
+        from agentdash.sessions.rules.json_schema import dump
 
         failure = {"error": {"type": kind, "message": message}}
         click.echo(dump(failure), err=True, nl=False)
@@ -162,7 +162,7 @@ def _unexpected(error: BaseException, as_json: bool) -> int:
 
 def _log(error: BaseException) -> str | None:
     """Append the traceback to a log in the state folder; return its path, or None if it cannot be written."""
-    from ...sessions.storage.paths import default_home
+    from agentdash.sessions.storage.paths import default_home
 
     path = default_home() / "cli.log"
     try:

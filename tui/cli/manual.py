@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import click
 
-from ... import __version__
-from .main import cli
+from agentdash import __version__
+from agentdash.tui.cli.main import cli
 
 
 def page() -> str:

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import click
 
-from ...sessions.settings import catalog_texts
-from ...sessions.text.markdown import escaped, table
-from ..dialogs.help import ANYWHERE, GROUPS, meaning
-from ..keys import key_names
-from ..keys.action import Action, Place
-from ..keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS
-from . import manual
-from .main import cli
-from .schemas import json_page
-from .schemas.documents import documents, encoded
-from .schemas.verbs import VERBS
+from agentdash.sessions.settings import catalog_texts
+from agentdash.sessions.text.markdown import escaped, table
+from agentdash.tui.cli import manual
+from agentdash.tui.cli.main import cli
+from agentdash.tui.cli.schemas import json_page
+from agentdash.tui.cli.schemas.documents import documents, encoded
+from agentdash.tui.cli.schemas.verbs import VERBS
+from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
+from agentdash.tui.keys import key_names
+from agentdash.tui.keys.action import Action, Place
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",

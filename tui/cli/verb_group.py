@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import click
 
-from .exit_codes import BROKEN_PIPE
-from .old_names import renamed
+from agentdash.tui.cli.exit_codes import BROKEN_PIPE
+from agentdash.tui.cli.old_names import renamed
 
 WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""

@@ -9,10 +9,10 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ...widgets.drawing.text_lines import Line
-from ...widgets.inputs.command_input import CommandInput
-from ...widgets.inputs.history import History
-from ..keys.command_line import CommandLine, UnusableLineError, longer
+from agentdash.tui.keys.command_line import CommandLine, UnusableLineError, longer
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.inputs.command_input import CommandInput
+from agentdash.widgets.inputs.history import History
 
 
 class CommandScreen(ModalScreen[str | None]):

@@ -1,4 +1,4 @@
-"""What dialogs that show a text or a list have in common: a title, the keys below, and the keys that move."""
+"""The base of dialogs that show a text or a list: a title, the keys below, and the keys that move."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ...widgets.lists.dialog_list import DialogList
-from ...widgets.lists.row_list import Draw, RowList
+from agentdash.widgets.lists.dialog_list import DialogList
+from agentdash.widgets.lists.row_list import Draw, RowList
 
 Result = TypeVar("Result")
 
@@ -44,7 +44,7 @@ class Dialog(ModalScreen[Result | None]):
         self.dialog = Vertical(classes="dialog")
         self.dialog.border_title = Content(title)
         self.field = Input(placeholder=hint, compact=True)
-        """What the user types to narrow the text."""
+        """The words of the user that narrow the text."""
         self.field.cursor_blink = False
         self.keys = Static(keys, markup=False, classes="keys")
         self._has_field = bool(hint)
@@ -77,7 +77,7 @@ class Dialog(ModalScreen[Result | None]):
     def action_page(self, pages: int) -> None:
         """Scroll by pages."""
         scroll = self.query_one(VerticalScroll)
-        scroll.scroll_relative(y=pages * max(1, scroll.size.height - 1), animate=False)
+        scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
 
     def action_edge(self, last: bool) -> None:
         """Scroll to the end, or to the beginning."""

@@ -7,10 +7,10 @@ from textual import work
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.errors import AgentdashError, Remedy
-from ...sessions.model import Session
-from ..texts import screen_texts as texts
-from .dialog import Dialog
+from agentdash.sessions.model.errors import AgentdashError, Remedy
+from agentdash.sessions.model.session import Session
+from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.texts import screen_texts as texts
 
 
 class GoneScreen(Dialog[None]):

@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ..keys.action import Action, Place
-from ..keys.actions import (
+from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.keys.action import Action, Place
+from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
     FILES_KEYS,
@@ -26,9 +27,8 @@ from ..keys.actions import (
     VIEWER_ACTIONS,
     here,
 )
-from ..keys.footer import Labels, first_keys
-from ..keys.keymap import DEFAULT, Keymap
-from .dialog import Dialog
+from agentdash.tui.keys.footer import Labels, first_keys
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""

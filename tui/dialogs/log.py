@@ -7,10 +7,10 @@ from typing import ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 
-from ...sessions.text.units import clock
-from ...widgets.drawing.spans import Row
-from ..state.message_log import Entry
-from .dialog import ListDialog
+from agentdash.sessions.text.units import clock
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.state.message_log import Entry
+from agentdash.widgets.drawing.spans import Row
 
 _ROLES = {"error": "failure", "warning": "attention"}
 

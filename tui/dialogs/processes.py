@@ -8,11 +8,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from ...sessions.lifecycle.process_list import ProcessInfo
-from ...widgets.drawing.text_lines import MiddleLines
-from ..render.sessions.processes import processes_text
-from ..render.style import Style
-from .dialog import Dialog
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.render.sessions.processes import processes_text
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.text_lines import MiddleLines
 
 LOOK_SECONDS = 2.0
 

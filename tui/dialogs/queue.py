@@ -9,15 +9,15 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from ...sessions.model import Session
-from ...sessions.prompts.queue import SessionQueue
-from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...sessions.storage.prompts.unconfirmed import Unconfirmed
-from ..messages import SessionsChanged
-from ..texts import queue_texts
-from ..texts import screen_texts as texts
-from .asking.confirm import Answer, ConfirmScreen
-from .dialog import ListDialog
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.prompts.queue import SessionQueue
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.messages import SessionsChanged
+from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import screen_texts as texts
 
 
 class QueueNow(Struct, frozen=True):

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from typing import Any, Protocol
 
-from .action import Action
-from .command_line import Command
+from agentdash.tui.keys.action import Action
+from agentdash.tui.keys.command_line import Command
 
 _NEVER = {"back", "command_line"}
 """Actions that make no sense while the user types a command line."""

@@ -8,17 +8,17 @@ from collections.abc import Iterable
 
 from textual.binding import Binding, BindingType
 
-from ...widgets.document.document_pane import DocumentPane
-from ...widgets.inputs.prompt_box import PromptBox, PromptInput
-from ...widgets.lists.file_list import FileList
-from ...widgets.lists.virtual_list import VirtualList
-from ...widgets.steps.filtered_steps import GROUPS
-from ...widgets.steps.trajectory import Trajectory
-from ...widgets.table.session_table import SessionTable
-from .action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place
-from .conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
-from .family_keys import TO_LEAD, TO_LEAD_KEYS
-from .usage_keys import USAGE, USAGE_KEYS
+from agentdash.tui.keys.action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place
+from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
+from agentdash.tui.keys.family_keys import TO_LEAD, TO_LEAD_KEYS
+from agentdash.tui.keys.usage_keys import USAGE, USAGE_KEYS
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
+from agentdash.widgets.lists.file_list import FileList
+from agentdash.widgets.lists.virtual_list import VirtualList
+from agentdash.widgets.steps.filtered_steps import GROUPS
+from agentdash.widgets.steps.trajectory import Trajectory
+from agentdash.widgets.table.session_table import SessionTable
 
 ACTIONS = (
     Action(

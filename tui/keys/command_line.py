@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
-from ...sessions.text.sanitize import whole_names
+from agentdash.sessions.text.sanitize import whole_names
 
 
 class UnusableLineError(ValueError):

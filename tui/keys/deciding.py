@@ -6,7 +6,7 @@ from textual import events
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from ..terminal.bursts import in_burst
+from agentdash.tui.terminal.bursts import in_burst
 
 BURST = "Keys of a burst decide nothing. Press it alone."
 

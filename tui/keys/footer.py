@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from .action import Place
-from .actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
-from .conversation_keys import CONVERSATION_IDS
-from .family_keys import OPEN_WORKER
-from .key_names import shown
-from .keymap import Keymap
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
+from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS
+from agentdash.tui.keys.family_keys import OPEN_WORKER
+from agentdash.tui.keys.key_names import shown
+from agentdash.tui.keys.keymap import Keymap
 
 Pairs = list[tuple[str, str]]
 """Pairs of keys and their labels."""

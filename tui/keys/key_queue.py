@@ -12,13 +12,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from ...sessions.clock import monotonic
-from .._textual_hacks import is_bound, lay_out, write_changes
-from ..terminal.driver import TerminalDriver
-from ..terminal.escape_keys import EscapedKey
-from ..terminal.shown import Shown
-from .other_layouts import to_its_place
-from .presence import Presence
+from agentdash.sessions.model.clock import monotonic
+from agentdash.tui._textual_hacks import is_bound, lay_out, write_changes
+from agentdash.tui.keys.other_layouts import to_its_place
+from agentdash.tui.keys.presence import Presence
+from agentdash.tui.terminal.driver import TerminalDriver
+from agentdash.tui.terminal.escape_keys import EscapedKey
+from agentdash.tui.terminal.shown import Shown
 
 PATIENCE_SECONDS = 2.0
 """Maximum time that the next key waits for the end of the previous one."""

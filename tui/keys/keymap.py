@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from ...sessions.errors import ConfigError
-from ...sessions.settings.config import Loaded, unusable
-from . import key_names
-from .action import Action, Place
-from .actions import REGISTRY
+from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.settings.config import Loaded, unusable
+from agentdash.tui.keys import key_names
+from agentdash.tui.keys.action import Action, Place
+from agentdash.tui.keys.actions import REGISTRY
 
 NEVER = "<ignore>"
 """A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""

@@ -7,9 +7,9 @@ from textual import events
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from .._textual_hacks import is_bound
-from ..terminal.alternate_keys import place_of
-from .key_names import textual_name
+from agentdash.tui._textual_hacks import is_bound
+from agentdash.tui.keys.key_names import textual_name
+from agentdash.tui.terminal.alternate_keys import place_of
 
 LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
 

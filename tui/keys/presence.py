@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from ...sessions.model import Session
-from ...sessions.rules.attention import AttentionKind, kind_of_need
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 
 DWELL_SECONDS = 2.0
 """Time for which an ended session must be on the screen: moving past a row is not reading it."""

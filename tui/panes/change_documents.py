@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterator
 
-from ...sessions.changes import words
-from ...sessions.changes.git import GitDiff
-from ...sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
-from ...sessions.text.sanitize import one_line
-from ...sessions.text.units import clock
-from ...sessions.transcript.blocks import ENDINGS
-from ...widgets.document.diff import Diff
-from ...widgets.document.model import Block, Document
-from ...widgets.document.plain import Spans
-from ...widgets.drawing.roles import ENDING_ROLES
-from ...widgets.drawing.short_forms import place
-from ...widgets.drawing.spans import Row
-from ...widgets.lists.file_list import FileRow
+from agentdash.sessions.service.changes import words
+from agentdash.sessions.service.changes.git import GitDiff
+from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import clock
+from agentdash.sessions.transcript.blocks import ENDINGS
+from agentdash.widgets.document.diff import Diff
+from agentdash.widgets.document.model import Block, Document
+from agentdash.widgets.document.plain import Spans
+from agentdash.widgets.drawing.roles import ENDING_ROLES
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.file_list import FileRow
 
 
 def file_row(file: FileChanges) -> FileRow:

@@ -6,11 +6,11 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from ...sessions.model import Status
-from ...widgets.drawing import glyphs
-from ...widgets.drawing.roles import MUTED
-from ..keys.footer import Labels, first_keys
-from ..keys.keymap import Keymap
+from agentdash.sessions.model.session import Status
+from agentdash.tui.keys.footer import Labels, first_keys
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import MUTED
 
 
 class Checklist(Widget):

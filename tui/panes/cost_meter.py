@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from textual.timer import Timer
 
-from ...sessions.clock import monotonic
-from ...sessions.processes.processes import usage
-from ...sessions.text.units import size
-from ...widgets.drawing.text_lines import Line
-from .._textual_hacks import counted_writes
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.runner.processes.processes import usage
+from agentdash.sessions.text.units import size
+from agentdash.tui._textual_hacks import counted_writes
+from agentdash.widgets.drawing.text_lines import Line
 
 
 class CostMeter(Line):

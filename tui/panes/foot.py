@@ -4,12 +4,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from ...widgets.drawing.text_lines import Line
-from ..keys.action import Place
-from ..keys.action_target import ActionTarget
-from ..keys.footer import valid_keys
-from ..keys.keymap import Keymap
-from .cost_meter import CostMeter
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.footer import valid_keys
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.panes.cost_meter import CostMeter
+from agentdash.widgets.drawing.text_lines import Line
 
 
 class Foot(Horizontal):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from ...sessions.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 
 
 class ChosenMode(Struct, frozen=True):

@@ -7,18 +7,18 @@ from typing import Any
 
 from textual.screen import Screen
 
-from ...sessions.launch import Start
-from ...sessions.model import Session
-from ...sessions.prompts.prompter import PromptOptions
-from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...widgets.inputs.prompt_box import PromptBox
-from ..keys.action_target import ActionTarget
-from ..keys.availability import can_interrupt, can_prompt
-from ..services.actions.session_actions import SessionActions
-from ..texts import queue_texts
-from ..texts import screen_texts as texts
-from .next_modes import ChosenMode, NextModes
-from .session_pane import SessionPane
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.prompts.prompter import PromptOptions
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.availability import can_interrupt, can_prompt
+from agentdash.tui.panes.next_modes import ChosenMode, NextModes
+from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.inputs.prompt_box import PromptBox
 
 
 class PromptSender:

@@ -4,12 +4,12 @@ from typing import Any
 
 from textual.app import App
 
-from ...sessions.reader import SessionReader
-from ...sessions.transcript.visible.last_answer import last_answer
-from ..services.background import Requests
-from ..services.external_programs import ExternalPrograms
-from .steps.step_actions import Chosen, StepActions
-from .steps.step_documents import StepDocuments
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.transcript.visible.last_answer import last_answer
+from agentdash.tui.panes.steps.step_actions import Chosen, StepActions
+from agentdash.tui.panes.steps.step_documents import StepDocuments
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
 
 
 class RowActions:

@@ -7,19 +7,19 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from ...sessions.model import Session, TurnMode
-from ...sessions.reader import SessionReader
-from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...widgets.drawing.text_lines import Line
-from ...widgets.inputs.prompt_box import DraftBook, PromptBox
-from ...widgets.steps.queue_lines import QueueLines
-from ...widgets.steps.trajectory import Trajectory
-from ..keys.keymap import Keymap
-from ..services.background import Requests
-from ..services.external_programs import ExternalPrograms
-from ..texts import headline_texts, queue_texts
-from .next_modes import ChosenMode
-from .steps.steps_pane import StepsPane
+from agentdash.sessions.model.session import Session, TurnMode
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.panes.next_modes import ChosenMode
+from agentdash.tui.panes.steps.steps_pane import StepsPane
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.tui.texts import headline_texts, queue_texts
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.inputs.prompt_box import DraftBook, PromptBox
+from agentdash.widgets.steps.queue_lines import QueueLines
+from agentdash.widgets.steps.trajectory import Trajectory
 
 QUEUE_LINES = 3
 """Most lines about the queue above the prompt box; on a low screen there is one."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 
-from ...sessions.conversation.shown import IsCut, none_cut
-from ...sessions.conversation.words import turning
-from ...sessions.model import Change, Step, StepKind
-from ...sessions.text.sanitize import clean, one_line, shorten
-from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
-from ...sessions.text.units import line_change
-from ...sessions.transcript import blocks
-from ...sessions.transcript.blocks import Origin, Voice
-from ...widgets.drawing import glyphs
-from ...widgets.drawing.roles import ENDING_ROLES, error_role
-from ...widgets.steps.step_lines import token_words
-from .style import Style
+from agentdash.sessions.model.session import Change, Step, StepKind
+from agentdash.sessions.rules.conversation.shown import IsCut, none_cut
+from agentdash.sessions.rules.conversation.words import turning
+from agentdash.sessions.text.sanitize import clean, one_line, shorten
+from agentdash.sessions.text.unified_diff import ADDED, HUNK, REMOVED, classified
+from agentdash.sessions.text.units import line_change
+from agentdash.sessions.transcript import blocks
+from agentdash.sessions.transcript.blocks import Origin, Voice
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import ENDING_ROLES, error_role
+from agentdash.widgets.steps.step_lines import token_words
 
 REASONING, ARGUMENTS, OUTPUT, MESSAGE = 100, 100, 200, 200
 """Characters shown without ``--full``."""

@@ -12,21 +12,21 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 
-from ...sessions.changes.git import GitDiff
-from ...sessions.changes.model import FileChanges, SessionChanges
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...widgets.document.document_pane import DocumentPane
-from ...widgets.document.model import Document
-from ...widgets.drawing.text_lines import Line
-from ...widgets.lists.file_list import FileList
-from ..keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
-from ..keys.footer import CHANGES, labelled, whole
-from ..keys.keymap import DEFAULT, Keymap
-from ..panes import change_documents
-from ..services.background import Requests
-from ..services.external_programs import ExternalPrograms
-from ..texts import screen_texts as texts
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.changes.git import GitDiff
+from agentdash.sessions.service.changes.model import FileChanges, SessionChanges
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
+from agentdash.tui.keys.footer import CHANGES, labelled, whole
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.panes import change_documents
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.document.model import Document
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.lists.file_list import FileList
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):

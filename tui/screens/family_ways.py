@@ -5,11 +5,11 @@ from typing import Any
 
 from textual.app import App
 
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...sessions.transcript.worker_steps import step_that_started
-from ..services.background import Requests
-from ..texts import family_texts
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.transcript.worker_steps import step_that_started
+from agentdash.tui.services.background import Requests
+from agentdash.tui.texts import family_texts
 
 Place = tuple[int, int]
 """The turn and the index of a step."""
@@ -46,7 +46,7 @@ class FamilyWays:
         """Open the worker that a step started; of several, the one that the user chooses."""
         number: int | None = 0
         if len(workers) > 1:
-            from ..dialogs.table.pick import PickScreen
+            from agentdash.tui.dialogs.table.pick import PickScreen
 
             offers = [(str(row + 1), family_texts.choose_worker(one)) for row, one in enumerate(workers[:9])]
             number = await self._app.push_screen_wait(PickScreen("Open a worker", offers))

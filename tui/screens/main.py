@@ -11,37 +11,37 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.agents.demo.place import find_demo
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...sessions.rules.attention import by_urgency
-from ...sessions.storage.paths import usual_home
-from ...widgets.drawing.message_line import MessageLine
-from ...widgets.drawing.short_forms import place
-from ...widgets.inputs.prompt_box import PromptInput
-from ...widgets.table.row_detail import in_full
-from ...widgets.table.session_table import SessionTable
-from ...widgets.table.status_line import StatusLine, Tally
-from ..keys.action import Place
-from ..keys.action_target import ActionTarget
-from ..keys.actions import bindings
-from ..keys.command_line import Command
-from ..keys.footer import Labels, daily_keys
-from ..messages import SessionAwaited, SessionsChanged, WorkersAsked
-from ..panes.row_actions import RowActions
-from ..panes.session_pane import SessionPane
-from ..panes.table.split import Split
-from ..panes.table.table_commands import table_commands
-from ..panes.table.table_pane import TablePane
-from ..services.actions.session_actions import SessionActions
-from ..services.background import Requests
-from ..services.change_feed import ChangeFeed
-from ..state.plan_note import PlanNote
-from ..state.ui_state import UiState
-from ..texts import conversation_texts
-from .family_ways import FamilyWays
-from .session_screen import SessionScreen
-from .usage_ways import UsageWays
+from agentdash.sessions.agents.demo.place import find_demo
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.attention import by_urgency
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.storage.paths import usual_home
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.actions import bindings
+from agentdash.tui.keys.command_line import Command
+from agentdash.tui.keys.footer import Labels, daily_keys
+from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked
+from agentdash.tui.panes.row_actions import RowActions
+from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.panes.table.split import Split
+from agentdash.tui.panes.table.table_commands import table_commands
+from agentdash.tui.panes.table.table_pane import TablePane
+from agentdash.tui.screens.family_ways import FamilyWays
+from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.tui.screens.usage_ways import UsageWays
+from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.change_feed import ChangeFeed
+from agentdash.tui.state.plan_note import PlanNote
+from agentdash.tui.state.ui_state import UiState
+from agentdash.tui.texts import conversation_texts
+from agentdash.widgets.drawing.message_line import MessageLine
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.inputs.prompt_box import PromptInput
+from agentdash.widgets.table.row_detail import in_full
+from agentdash.widgets.table.session_table import SessionTable
+from agentdash.widgets.table.status_line import StatusLine, Tally
 
 
 class MainScreen(SessionScreen):
@@ -211,7 +211,7 @@ class MainScreen(SessionScreen):
 
     def _say_gone(self, session: Session) -> None:
         """Say that the session that the user reads or writes to is gone, and give the keys to the table."""
-        from ..dialogs.gone import GoneScreen
+        from agentdash.tui.dialogs.gone import GoneScreen
 
         drafted = isinstance(self.focused, PromptInput) and bool(self.operations.desk.drafts.get(session.id))
         self.give_keys(self.table)
@@ -355,7 +355,7 @@ class MainScreen(SessionScreen):
 
     def action_beside(self) -> None:
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
-        from .watch import MOST, WatchScreen
+        from agentdash.tui.screens.watch import MOST, WatchScreen
 
         chosen = self.table.marked or ([self.current] if self.current is not None else [])
         if len(chosen) > MOST:

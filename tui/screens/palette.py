@@ -10,12 +10,12 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from ...widgets.drawing.spans import Row
-from ..dialogs.dialog import ListDialog
-from ..keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
-from ..keys.command_line import Command
-from ..keys.keymap import Keymap
-from .session_screen import SessionScreen
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
+from agentdash.tui.keys.command_line import Command
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.widgets.drawing.spans import Row
 
 
 class Palette(ListDialog[SystemCommand]):

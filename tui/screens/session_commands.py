@@ -6,16 +6,16 @@ from typing import Any, Protocol
 
 from textual.widget import Widget
 
-from ..keys.action_commands import named
-from ..keys.action_target import ActionTarget
-from ..keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
-from ..keys.command_line import Command, starting
-from ..keys.keymap import Keymap
-from ..panes.prompt_sender import PromptSender
-from ..panes.session_pane import SessionPane
-from ..services.actions.session_actions import SessionActions
-from ..services.background import Requests
-from ..themes import THEMES
+from agentdash.tui.keys.action_commands import named
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
+from agentdash.tui.keys.command_line import Command, starting
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.panes.prompt_sender import PromptSender
+from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.services.background import Requests
+from agentdash.tui.themes import THEMES
 
 
 class Commanded(Protocol):

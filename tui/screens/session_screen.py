@@ -16,31 +16,31 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...widgets.document.document_pane import DocumentPane
-from ...widgets.inputs.history import HistoryInput
-from ...widgets.inputs.prompt_box import PromptInput
-from .._textual_hacks import send_every_resize
-from ..keys.action import Place
-from ..keys.action_target import ActionTarget
-from ..keys.actions import here
-from ..keys.command_line import Command, CommandLine
-from ..keys.footer import Labels
-from ..keys.keymap import Keymap
-from ..messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
-from ..panes.foot import Foot
-from ..panes.prompt_sender import PromptSender
-from ..panes.session_pane import SessionPane
-from ..panes.steps.steps_pane import StepsPane
-from ..services.actions.session_actions import TARGET_ACTIONS, SessionActions
-from ..services.background import Requests
-from ..services.external_programs import ExternalPrograms
-from ..state.message_log import crash_lines
-from ..texts import conversation_texts
-from ..texts import screen_texts as texts
-from .session_commands import session_commands
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.tui._textual_hacks import send_every_resize
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.actions import here
+from agentdash.tui.keys.command_line import Command, CommandLine
+from agentdash.tui.keys.footer import Labels
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
+from agentdash.tui.panes.foot import Foot
+from agentdash.tui.panes.prompt_sender import PromptSender
+from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.panes.steps.steps_pane import StepsPane
+from agentdash.tui.screens.session_commands import session_commands
+from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS, SessionActions
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.tui.state.message_log import crash_lines
+from agentdash.tui.texts import conversation_texts
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 
 class SessionScreen(Screen[None]):
@@ -228,7 +228,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id and not self._programs.refused("export"):
-            from ..dialogs.asking.save import SaveScreen
+            from agentdash.tui.dialogs.asking.save import SaveScreen
 
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
@@ -259,7 +259,7 @@ class SessionScreen(Screen[None]):
         viewer, session = self.detail.viewer, self.current
         if session is None or session.id != event.session_id:
             return
-        from .changes import ChangesScreen
+        from agentdash.tui.screens.changes import ChangesScreen
 
         screen = ChangesScreen(self._reader, self.requests, self._programs, session, self.keymap)
         self.app.push_screen(screen, partial(self._show_step, viewer, session))
@@ -308,7 +308,7 @@ class SessionScreen(Screen[None]):
     @work
     async def action_command_line(self) -> None:
         """Ask for a command, and run it."""
-        from ..dialogs.command import CommandScreen
+        from agentdash.tui.dialogs.command import CommandScreen
 
         line = CommandLine(self.commands())
         text = await self.app.push_screen_wait(CommandScreen(line, self.operations.command_history))
@@ -320,7 +320,7 @@ class SessionScreen(Screen[None]):
 
     def action_log(self) -> None:
         """Show the message log."""
-        from ..dialogs.log import LogScreen
+        from agentdash.tui.dialogs.log import LogScreen
 
         entries, home = self.requests.log.newest_first(), self._reader.home
         read = partial(self.requests.ask, crash_lines, home)
@@ -328,7 +328,7 @@ class SessionScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        from ..dialogs.help import HelpScreen
+        from agentdash.tui.dialogs.help import HelpScreen
 
         self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
 
@@ -360,7 +360,9 @@ class SessionScreen(Screen[None]):
 
     def action_settings(self) -> None:
         """Show all settings, and the file that they come from."""
-        from .settings import SettingsScreen  # walks all types of settings, which only this screen needs
+        from agentdash.tui.screens.settings import (
+            SettingsScreen,  # walks all types of settings, which only this screen needs
+        )
 
         self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs))
 
@@ -397,7 +399,7 @@ class SessionScreen(Screen[None]):
         pane = self.detail
         if self.current is None or self.current.id != session.id or self.app.screen is not self:
             return
-        from ..dialogs.queue import QueueScreen
+        from agentdash.tui.dialogs.queue import QueueScreen
 
         def edit(chosen: tuple[int, QueuedPrompt] | None) -> None:
             if chosen is not None and self.read_only:
@@ -417,7 +419,7 @@ class SessionScreen(Screen[None]):
         session, asks, app = self.asking_session(), self.operations.asks, self.operations.desk.app
         if session is None:
             return
-        from ..dialogs.asking.ask import AskScreen
+        from agentdash.tui.dialogs.asking.ask import AskScreen
 
         with app.keys_held():
             waiting = await asks.waiting(session.id)

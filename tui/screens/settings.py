@@ -11,25 +11,25 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from ...sessions.errors import ConfigError
-from ...sessions.families.enclosing import check_user
-from ...sessions.reader import SessionReader
-from ...sessions.settings.catalog import ENVIRONMENT
-from ...sessions.settings.catalog_texts import write_first
-from ...sessions.settings.config import Loaded
-from ...sessions.settings.effective import Held, held
-from ...sessions.settings.place import config_path
-from ...sessions.settings.toml_keys import place_of
-from ...sessions.text.sanitize import clean
-from ...widgets.drawing.short_forms import place
-from ...widgets.drawing.text_lines import Line
-from ...widgets.lists.row_list import RowList
-from ..keys.footer import whole
-from ..keys.keymap import check_keys
-from ..messages import SettingsRead
-from ..render.setup.settings import about, drawer, matches
-from ..services.background import Requests
-from ..services.external_programs import ExternalPrograms
+from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.service.families.enclosing import check_user
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.settings.catalog import ENVIRONMENT
+from agentdash.sessions.settings.catalog_texts import write_first
+from agentdash.sessions.settings.config import Loaded
+from agentdash.sessions.settings.effective import Held, held
+from agentdash.sessions.settings.place import config_path
+from agentdash.sessions.settings.toml_keys import place_of
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.keys.footer import whole
+from agentdash.tui.keys.keymap import check_keys
+from agentdash.tui.messages import SettingsRead
+from agentdash.tui.render.setup.settings import about, drawer, matches
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.lists.row_list import RowList
 
 KEYS = (("Enter", "edit"), ("Esc", "back"), ("type", "filter"), ("Up Down", "move"))
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from textual import on
 from textual.app import ComposeResult
 
-from ...sessions.model import Session, StoppedBy
-from ...widgets.table.session_table import SessionTable
-from ..messages import SessionsChanged
-from ..panes.checklist import Checklist
-from ..tour import HELP, MOVE, NEW, READ, REPLY, STOP
-from .main import MainScreen
+from agentdash.sessions.model.session import Session, StoppedBy
+from agentdash.tui.messages import SessionsChanged
+from agentdash.tui.panes.checklist import Checklist
+from agentdash.tui.screens.main import MainScreen
+from agentdash.tui.tour import HELP, MOVE, NEW, READ, REPLY, STOP
+from agentdash.widgets.table.session_table import SessionTable
 
 
 class TourScreen(MainScreen):

@@ -12,22 +12,22 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 
-from ...sessions.clock import monotonic
-from ...sessions.costs.usage_table import UsageRow, day_of
-from ...sessions.reader import SessionReader
-from ...widgets.drawing.spans import Row
-from ...widgets.drawing.text_lines import Line
-from ...widgets.lists.row_list import Draw
-from ...widgets.usage.plot import UsagePlot, UsageRows, key
-from ..keys.action import Place
-from ..keys.actions import REGISTRY, USAGE_ACTIONS, bindings
-from ..keys.footer import USAGE, USAGE_NARROW, labelled, whole
-from ..keys.keymap import DEFAULT, Keymap
-from ..messages import SessionsChanged
-from ..services.background import Requests
-from ..texts import usage_texts
-from . import usage_figures
-from .usage_figures import GROUPS, Figures, UsageView
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.rules.costs.usage_table import UsageRow, day_of
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, bindings
+from agentdash.tui.keys.footer import USAGE, USAGE_NARROW, labelled, whole
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.messages import SessionsChanged
+from agentdash.tui.screens import usage_figures
+from agentdash.tui.screens.usage_figures import GROUPS, Figures, UsageView
+from agentdash.tui.services.background import Requests
+from agentdash.tui.texts import usage_texts
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.lists.row_list import Draw
+from agentdash.widgets.usage.plot import UsagePlot, UsageRows, key
 
 LEAST_SECONDS = 3.0
 """Minimum time between two readings after changes."""
@@ -200,7 +200,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        from ..dialogs.help import HelpScreen
+        from agentdash.tui.dialogs.help import HelpScreen
 
         self.app.push_screen(HelpScreen(self._keymap, Place.USAGE))
 

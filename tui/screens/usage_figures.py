@@ -6,8 +6,9 @@ from functools import partial
 
 from msgspec import Struct
 
-from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.usage_table import (
+from agentdash.sessions.model.usage import known_sum
+from agentdash.sessions.rules.costs.cost import Cost, cost_words, tokens_words
+from agentdash.sessions.rules.costs.usage_table import (
     Group,
     Step,
     UsageColumn,
@@ -18,13 +19,12 @@ from ...sessions.costs.usage_table import (
     midnight,
     periods,
 )
-from ...sessions.storage.use.use_queries import OTHERS
-from ...sessions.text.sanitize import one_line
-from ...sessions.values.usage import known_sum
-from ...widgets.drawing.short_forms import place
-from ...widgets.usage import bars
-from ...widgets.usage.plot import Picture
-from ..texts import usage_texts
+from agentdash.sessions.storage.use.use_queries import OTHERS
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.tui.texts import usage_texts
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.usage import bars
+from agentdash.widgets.usage.plot import Picture
 
 GROUPS: tuple[Group, ...] = ("model", "agent", "folder", "lead", "session")
 """The groups in the order in which their key chooses them."""

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
-from ...sessions.reader import SessionReader
-from ..keys.keymap import Keymap
-from ..panes.table.table_pane import TablePane
-from ..services.background import Requests
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.panes.table.table_pane import TablePane
+from agentdash.tui.services.background import Requests
 
 if TYPE_CHECKING:
-    from .usage import ChosenUsage
-    from .usage_figures import UsageView
+    from agentdash.tui.screens.usage import ChosenUsage
+    from agentdash.tui.screens.usage_figures import UsageView
 
 
 class UsageWays:
@@ -43,8 +43,8 @@ class UsageWays:
 
     def open(self, keymap: Keymap, then: Callable[[], object]) -> None:
         """Open the screen; ``then`` is called after the chosen sessions are in the table."""
-        from .usage import UsageScreen  # loaded when it is opened
-        from .usage_figures import UsageView
+        from agentdash.tui.screens.usage import UsageScreen  # loaded when it is opened
+        from agentdash.tui.screens.usage_figures import UsageView
 
         view = self._view or UsageView()
         screen = UsageScreen(self._reader, self._requests, view, clock=self._clock, keymap=keymap)

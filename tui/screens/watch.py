@@ -9,19 +9,19 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ...widgets.drawing.message_line import MessageLine
-from ...widgets.inputs.prompt_box import PromptInput
-from ..dialogs.gone import GoneScreen
-from ..dialogs.help import HelpScreen
-from ..keys.action_target import ActionTarget
-from ..keys.actions import watch_bindings
-from ..messages import SessionsChanged
-from ..panes.session_pane import SessionPane
-from ..services.actions.session_actions import SessionActions
-from ..services.background import Requests
-from .session_screen import SessionScreen
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.dialogs.gone import GoneScreen
+from agentdash.tui.dialogs.help import HelpScreen
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.actions import watch_bindings
+from agentdash.tui.messages import SessionsChanged
+from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.tui.services.actions.session_actions import SessionActions
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.drawing.message_line import MessageLine
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 MOST = 4
 """Sessions that fit side by side."""

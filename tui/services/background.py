@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from textual.app import App
 
-from ...sessions.clock import monotonic
-from ...sessions.errors import AgentdashError
-from ...sessions.text.sanitize import clean
-from ...widgets.drawing.message_line import Kind
-from ..state.crash_log import record
-from ..state.message_log import MessageLog
-from .current_message import CurrentMessage
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.services.current_message import CurrentMessage
+from agentdash.tui.state.crash_log import record
+from agentdash.tui.state.message_log import MessageLog
+from agentdash.widgets.drawing.message_line import Kind
 
 T = TypeVar("T")
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...sessions.clock import monotonic
-from ...sessions.model import Changes, Session
-from ...sessions.values.plan_windows import PlanWindow
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.plan_windows import PlanWindow
+from agentdash.sessions.model.session import Changes, Session
 
 LEAST_SECONDS = 0.1
 """Minimum interval between two messages to the screen."""

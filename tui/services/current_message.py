@@ -6,7 +6,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.timer import Timer
 
-from ...widgets.drawing.message_line import Kind, MessageLine
+from agentdash.widgets.drawing.message_line import Kind, MessageLine
 
 
 class CurrentMessage:

@@ -1,21 +1,21 @@
-"""What every action of the user works with."""
+"""The desk: the parts of a dashboard with which every action of the user works."""
 
 from typing import Any
 
 from msgspec import Struct
 
-from ...sessions.model import Session
-from ...sessions.reader import SessionReader
-from ..keys.key_queue import KeysInOrder
-from ..keys.keymap import DEFAULT, Keymap
-from ..messages import SessionAwaited
-from .background import Requests
-from .drafts import Drafts
-from .write_access import WriteAccess
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.keys.key_queue import KeysInOrder
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.messages import SessionAwaited
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.drafts import Drafts
+from agentdash.tui.services.write_access import WriteAccess
 
 
 class Desk(Struct):
-    """The parts of one dashboard that its actions share."""
+    """One for each dashboard."""
 
     app: KeysInOrder[Any]
     """Shows the dialogs, and holds the keys until they are there."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from threading import Lock
 
-from ...sessions.storage.prompts.drafts import NO_SESSION, DraftFiles
+from agentdash.sessions.storage.prompts.drafts import NO_SESSION, DraftFiles
 
 WRITE_SECONDS = 1.0
 """Delay after the first key that is not on disk yet, so that a draft is written at most once a second."""

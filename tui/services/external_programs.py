@@ -11,13 +11,13 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from ...sessions.clipboard import copy_natively
-from ...sessions.storage.scratch import scratch_folder, write_private
-from ...sessions.text.sanitize import clean
-from ...sessions.text.units import count
-from ...widgets.drawing.short_forms import place
-from .background import Requests
-from .pager_editor import at_line, editor, pager, run, shell
+from agentdash.sessions.service.clipboard import copy_natively
+from agentdash.sessions.storage.scratch import scratch_folder, write_private
+from agentdash.sessions.text.sanitize import clean
+from agentdash.sessions.text.units import count
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.pager_editor import at_line, editor, pager, run, shell
+from agentdash.widgets.drawing.short_forms import place
 
 OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""

@@ -3,14 +3,14 @@
 import signal
 from typing import TYPE_CHECKING
 
-from ...sessions.errors import AgentdashError
-from ..terminal.watchdog import deaf
-from .pager_editor import run
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.tui.services.pager_editor import run
+from agentdash.tui.terminal.watchdog import deaf
 
 if TYPE_CHECKING:
-    from ...sessions.lifecycle.takeover import Takeover
-    from ...sessions.manager import SessionManager
-    from ...sessions.storage.turns.takeovers import ByHand
+    from agentdash.sessions.service.lifecycle.takeover import Takeover
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.storage.turns.takeovers import ByHand
 
 
 class InterfaceError(AgentdashError):

@@ -7,13 +7,13 @@ import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, Protocol
 
-from ...sessions.model import Changes
-from ...sessions.notifications import terminal_support
-from ...sessions.notifications.events import Notice, Watcher, merged
-from ...sessions.notifications.settings import NotifySettings
-from ...sessions.notifications.terminal_support import has_title, way
-from ...sessions.notifications.tmux import Claims, outer_terminals
-from ...widgets.table.status_line import Tally
+from agentdash.sessions.model.session import Changes
+from agentdash.sessions.rules.notifications import terminal_support
+from agentdash.sessions.rules.notifications.events import Notice, Watcher, merged
+from agentdash.sessions.rules.notifications.settings import NotifySettings
+from agentdash.sessions.rules.notifications.terminal_support import has_title, way
+from agentdash.sessions.service.tmux import Claims, outer_terminals
+from agentdash.widgets.table.status_line import Tally
 
 GATHER_SECONDS = 0.3
 """Events within this time become one notification; those that the user reads or answers within it need none."""

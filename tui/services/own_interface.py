@@ -5,13 +5,13 @@ import sys
 import termios
 from contextlib import suppress
 
-from ...sessions.agents.registry import agent_named
-from ...sessions.errors import AgentdashError
-from ...sessions.model import Session
-from ...sessions.storage.turns.takeovers import ByHand
-from ...sessions.text.sanitize import clean, one_line
-from .desk import Actions
-from .interface_run import run_interface
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.storage.turns.takeovers import ByHand
+from agentdash.sessions.text.sanitize import clean, one_line
+from agentdash.tui.services.desk import Actions
+from agentdash.tui.services.interface_run import run_interface
 
 AT_ONCE_SECONDS = 10.0
 """An interface that ends with an error within this time shows it on the terminal that the dashboard takes back."""
@@ -35,7 +35,7 @@ class OwnInterfaces(Actions):
             return
         from textual.app import SuspendNotSupported
 
-        from ..texts import takeover_texts
+        from agentdash.tui.texts import takeover_texts
 
         with self._app.keys_held():
             taken = await self._requests.ask(lambda: self._access.manager("take over").take_over(session.id))

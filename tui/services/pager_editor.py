@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from ...sessions.supervision.work_folder import opened
-from ..terminal.watchdog import deaf
+from agentdash.sessions.runner.work_folder import opened
+from agentdash.tui.terminal.watchdog import deaf
 
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from ...sessions.clock import monotonic
+from agentdash.sessions.model.clock import monotonic
 
 KEPT_SECONDS = 30.0
 """Age from which a list is read again; a word that begins reads it again too."""
@@ -19,7 +19,10 @@ class PathFinder:
 
     async def paths(self, folder: str, letters: str, limit: int) -> list[str]:
         """Return the files of a folder that match the letters of a path, the best first."""
-        from ...sessions.prompts.file_paths import best_paths, paths_below  # the first screen needs no git
+        from agentdash.sessions.service.prompts.file_paths import (  # the first screen needs no git
+            best_paths,
+            paths_below,
+        )
 
         listing = self._listing
         if listing is None or folder != self._folder or (listing.done() and self._is_old(letters)):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ...sessions.errors import AgentdashError, Remedy
-from ..keys.keymap import Keymap
+from agentdash.sessions.model.errors import AgentdashError, Remedy
+from agentdash.tui.keys.keymap import Keymap
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
     Remedy.WAIT_OR_STOP: ("Busy until its turn ends. {} to stop it.", "stop"),

@@ -1,13 +1,13 @@
 """Access to the session manager, which a read-only dashboard does not have."""
 
-from ...sessions.errors import UsageError
-from ...sessions.manager import SessionManager
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.service.manager import SessionManager
 
 
 class WriteAccess:
     """The only holder of the manager in a dashboard: every change of a session gets it here.
 
-    All other code has a :class:`...sessions.reader.SessionReader`, which cannot change anything.
+    All other code has a :class:`...sessions.service.reader.SessionReader`, which cannot change anything.
 
     Args:
         manager: None makes the dashboard read-only.

@@ -2,9 +2,9 @@
 
 from msgspec import structs
 
-from ...sessions.model import Session
-from ...widgets.table.row_model import Chooser
-from .table_views import View
+from agentdash.sessions.model.session import Session
+from agentdash.tui.state.table_views import View
+from agentdash.widgets.table.row_model import Chooser
 
 _AWAY = frozenset({"archived", "deleted"})
 

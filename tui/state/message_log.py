@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...sessions.clock import now_ms
-from ...sessions.text.sanitize import clean
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.text.sanitize import clean
 
 MOST = 500
 """The maximum number of entries."""

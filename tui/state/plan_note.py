@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...sessions.values.plan_windows import PlanWindow, next_end, short_words, those_that_matter, window_words
+from agentdash.sessions.model.plan_windows import PlanWindow, next_end, short_words, those_that_matter, window_words
 
 _LONGEST_WAIT_SECONDS = 86_400.0
 """A timer for a later end is set again a day later."""

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from ...sessions.transcript.snapshot import View
+from agentdash.sessions.transcript.snapshot import View
 
 
 class ReadPosition(Struct, frozen=True):

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from ...sessions.model import Session
-from ...sessions.rules.filter_query import Filter, parse
-from ...widgets.table.ordering import ORDERS, Arrangement, Grouping
-from ...widgets.table.row_model import Chooser
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.filter_query import Filter, parse
+from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping
+from agentdash.widgets.table.row_model import Chooser
 
 QUICK = {
     "0": ("all", ""),

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct, field, to_builtins
 
-from ...sessions.storage.paths import write_atomic
-from ...sessions.text.sanitize import one_line
-from ...widgets.table.columns import COLUMNS, USUAL, Choice
-from ...widgets.table.density import Density
-from .table_views import View
+from agentdash.sessions.storage.paths import write_atomic
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.tui.state.table_views import View
+from agentdash.widgets.table.columns import COLUMNS, USUAL, Choice
+from agentdash.widgets.table.density import Density
 
 FILE = "dashboard.toml"
 

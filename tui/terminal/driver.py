@@ -6,12 +6,12 @@ from typing import TextIO
 from textual import constants, events
 from textual.message import Message
 
-from ...sessions.clock import monotonic
-from .._textual_hacks import CheckedDriver
-from .alternate_keys import ASK
-from .escape_keys import EscapeParser
-from .state import give_back, hung_up
-from .watchdog import guard
+from agentdash.sessions.model.clock import monotonic
+from agentdash.tui._textual_hacks import CheckedDriver
+from agentdash.tui.terminal.alternate_keys import ASK
+from agentdash.tui.terminal.escape_keys import EscapeParser
+from agentdash.tui.terminal.state import give_back, hung_up
+from agentdash.tui.terminal.watchdog import guard
 
 TWICE_SECONDS = 2.0
 """Two presses of Ctrl+C within this time quit the dashboard."""

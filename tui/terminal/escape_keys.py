@@ -12,10 +12,10 @@ from typing import Any
 from textual import events
 from textual.message import Message
 
-from ...sessions.clock import monotonic
-from .._textual_hacks import KeyParser, ParseEOF, ParseTimeout
-from .alternate_keys import mark_place, without_alternates
-from .bursts import Bursts, together
+from agentdash.sessions.model.clock import monotonic
+from agentdash.tui._textual_hacks import KeyParser, ParseEOF, ParseTimeout
+from agentdash.tui.terminal.alternate_keys import mark_place, without_alternates
+from agentdash.tui.terminal.bursts import Bursts, together
 
 ESC = "\x1b"
 _INTRODUCERS = "[O"

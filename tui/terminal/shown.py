@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from .odd_widths import parts
+from agentdash.tui.terminal.odd_widths import parts
 
 _APART = 6
 """Unchanged cells that cost about as many bytes as the sequence that goes to the cell behind them."""

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from ...sessions.clock import monotonic
+from agentdash.sessions.model.clock import monotonic
 
 PATIENCE_SECONDS = 1.5
 """Time for an end in good order; then the process ends without it."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from ...sessions.model import Session
-from ...sessions.text.sanitize import one_line
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.text.sanitize import one_line
 
 _LETTERS = "abcdefghi"
 

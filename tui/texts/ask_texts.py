@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ...sessions.asks.always import scope
-from ...sessions.asks.answers import due_words, taken
-from ...sessions.asks.model import Ask, AskKind, Verdict
-from ...sessions.asks.recorded import RecordedAsk
-from ...sessions.model import Session
-from ...sessions.text.sanitize import cell_width, cut, cut_left
-from ...sessions.text.units import age
-from ...widgets.asks.ask_document import brief
-from ...widgets.asks.decisions import Decision
-from ...widgets.asks.question_form import MOST
-from ...widgets.drawing.roles import MUTED
-from ...widgets.drawing.short_forms import below, place
-from .screen_texts import title
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.asks.always import scope
+from agentdash.sessions.rules.asks.answers import due_words, taken
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_left
+from agentdash.sessions.text.units import age
+from agentdash.tui.texts.screen_texts import title
+from agentdash.widgets.asks.ask_document import brief
+from agentdash.widgets.asks.decisions import Decision
+from agentdash.widgets.asks.question_form import MOST
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.short_forms import below, place
 
 READ_ONLY = "The dashboard is read-only: no answer."
 TOO_EARLY = "This ask had just appeared: press the key again."

@@ -1,7 +1,7 @@
 """The texts about sessions that wait for the end of another one."""
 
-from ...sessions.model import Session
-from . import screen_texts as texts
+from agentdash.sessions.model.session import Session
+from agentdash.tui.texts import screen_texts as texts
 
 AFTER = "at once; or the id of a session to wait for"
 """The empty field of the new-session dialog."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ...sessions.model import Session
-from ...sessions.rules.compaction import should_compact
-from ...sessions.text.units import share
-from ...sessions.text.units import tokens as short_count
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.compaction import should_compact
+from agentdash.sessions.text.units import share
+from agentdash.sessions.text.units import tokens as short_count
 
 
 def context_forms(session: Session) -> Sequence[str]:

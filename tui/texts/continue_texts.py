@@ -1,7 +1,7 @@
 """The texts about conversations that are continued in a new session."""
 
-from ...sessions.model import Session
-from ...sessions.text.sanitize import one_line
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.text.sanitize import one_line
 
 
 def lost(key: str) -> str:

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from ...sessions.conversation.marks import Mark, MarkKind
-from ...sessions.conversation.places import place_words
-from ...sessions.conversation.words import mark_words
-from ...sessions.model import Session, Step
-from ...sessions.text.sanitize import one_line, shorten
-from ...sessions.text.units import count
-from ...widgets.drawing.short_forms import place
-from .screen_texts import title
+from agentdash.sessions.model.session import Session, Step
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.places import place_words
+from agentdash.sessions.rules.conversation.words import mark_words
+from agentdash.sessions.text.sanitize import one_line, shorten
+from agentdash.sessions.text.units import count
+from agentdash.tui.texts.screen_texts import title
+from agentdash.widgets.drawing.short_forms import place
 
 if TYPE_CHECKING:
-    from ...sessions.prompts.effects import Effect, Scope
-    from ...sessions.transcript.visible.going_back import Here
+    from agentdash.sessions.service.prompts.effects import Effect, Scope
+    from agentdash.sessions.transcript.visible.going_back import Here
 
 Fact = tuple[str, str]
 """A label and a text."""

@@ -1,10 +1,10 @@
 """Texts about leads and their workers: pure functions, so that the words can be tested."""
 
-from ...sessions.launch import Ladder
-from ...sessions.lifecycle.stop_family import StopPreview
-from ...sessions.model import Session
-from ...sessions.text.units import count
-from .screen_texts import title
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Ladder
+from agentdash.sessions.service.lifecycle.stop_family import StopPreview
+from agentdash.sessions.text.units import count
+from agentdash.tui.texts.screen_texts import title
 
 NO_LEAD = "It has no lead among the sessions."
 NO_STEP = "Its lead has no step that started it."

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from msgspec import structs
 from textual.content import Content
 
-from ...sessions.agents.registry import agent_named, is_agent
-from ...sessions.costs.cost import cost_words
-from ...sessions.costs.usage_totals import session_cost, session_tokens
-from ...sessions.model import Session, Status, TurnMode, short_id
-from ...sessions.rules.family_facts import family_forms
-from ...sessions.text.sanitize import cell_width, cut, one_line
-from ...widgets.drawing.roles import MUTED
-from ...widgets.drawing.short_forms import place
-from ...widgets.table.columns import state_mark, state_word
-from ...widgets.table.row_cells import cut_title
-from .context_texts import compaction_advised, context_forms
+from agentdash.sessions.agents.registry import agent_named, is_agent
+from agentdash.sessions.model.session import Session, Status, TurnMode, short_id
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens
+from agentdash.sessions.rules.family_facts import family_forms
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line
+from agentdash.tui.texts.context_texts import compaction_advised, context_forms
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.table.columns import state_mark, state_word
+from agentdash.widgets.table.row_cells import cut_title
 
 
 def headline(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ...sessions.projects.review import Review
-from ...widgets.drawing.short_forms import place
+from agentdash.sessions.service.projects.review import Review
+from agentdash.widgets.drawing.short_forms import place
 
 
 def project_line(review: Review | None, key: str) -> str:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...sessions.settings.sections import PromptTemplate
-from ...sessions.storage.prompts.prompt_history import PastPrompt
-from ...sessions.text.units import age, count
-from ...widgets.lists.entry import Entry
-from . import screen_texts as texts
+from agentdash.sessions.settings.sections import PromptTemplate
+from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
+from agentdash.sessions.text.units import age, count
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.lists.entry import Entry
 
 NO_TEMPLATES = "No templates: add [templates.NAME] to the settings."
 NO_PROMPTS = "No earlier prompts."

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ...sessions.agents.registry import is_agent, takes_prompts
-from ...sessions.model import Receipt, Session
-from ...sessions.prompts.prompter import Sent
-from ...sessions.rules.attention import unconfirmed
-from ...sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...sessions.storage.prompts.unconfirmed import Unconfirmed
-from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ...sessions.text.units import age, count
-from ...widgets.drawing.roles import MUTED
-from ...widgets.drawing.spans import Row, Span
-from .screen_texts import title
+from agentdash.sessions.agents.registry import is_agent, takes_prompts
+from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.rules.attention import unconfirmed
+from agentdash.sessions.service.prompts.prompter import Sent
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
+from agentdash.sessions.text.units import age, count
+from agentdash.tui.texts.screen_texts import title
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.spans import Row, Span
 
 _TITLE_CELLS = 30
 _LABEL_CELLS = 42

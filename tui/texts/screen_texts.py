@@ -3,22 +3,22 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from ...sessions.agents.demo.place import ONLY_INSIDE
-from ...sessions.agents.registry import agent_named, is_agent
-from ...sessions.launch import Ladder, Launch
-from ...sessions.lifecycle.agent_list import AgentInfo
-from ...sessions.lifecycle.process_list import ProcessInfo
-from ...sessions.model import Session, Status
-from ...sessions.rules.limits.limits import Limits
-from ...sessions.text import durations
-from ...sessions.text.sanitize import cell_width, one_line, pad
-from ...sessions.text.units import clock, count, money
-from ...widgets.drawing import glyphs
-from ...widgets.drawing.short_forms import command, place
-from ...widgets.drawing.spans import wrap
-from ...widgets.drawing.text_lines import CommandLine
-from ...widgets.table.density import Density
-from ...widgets.table.row_cells import cut_title
+from agentdash.sessions.agents.demo.place import ONLY_INSIDE
+from agentdash.sessions.agents.registry import agent_named, is_agent
+from agentdash.sessions.model import durations
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.launch import Ladder, Launch
+from agentdash.sessions.rules.limits.limits import Limits
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.text.sanitize import cell_width, one_line, pad
+from agentdash.sessions.text.units import clock, count, money
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import command, place
+from agentdash.widgets.drawing.spans import wrap
+from agentdash.widgets.drawing.text_lines import CommandLine
+from agentdash.widgets.table.density import Density
+from agentdash.widgets.table.row_cells import cut_title
 
 DENSITIES = {
     Density.AUTO: "Two lines per session if all fit.",

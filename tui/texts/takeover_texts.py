@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from ...sessions.agents.registry import agent_named
-from ...sessions.lifecycle.session_ref import held_elsewhere
-from ...sessions.model import Session
-from ...sessions.storage.turns.takeovers import ByHand
-from ...sessions.text.sanitize import one_line
-from ...sessions.text.units import age, count
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.lifecycle.session_ref import held_elsewhere
+from agentdash.sessions.storage.turns.takeovers import ByHand
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import age, count
 
 
 def outcome(session: Session, done: ByHand) -> str:

@@ -6,11 +6,11 @@ from datetime import date
 
 from msgspec import Struct
 
-from ...sessions.costs.cost import Cost, cost_words, tokens_words
-from ...sessions.costs.usage_table import UsageRow, UsageTable
-from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
-from ...sessions.text.units import count, share, tokens
-from ...widgets.drawing.short_forms import place
+from agentdash.sessions.rules.costs.cost import Cost, cost_words, tokens_words
+from agentdash.sessions.rules.costs.usage_table import UsageRow, UsageTable
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
+from agentdash.sessions.text.units import count, share, tokens
+from agentdash.widgets.drawing.short_forms import place
 
 UNITS = ("cost", "tokens")
 """The units of a plot."""

@@ -11,14 +11,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ...sessions.asks.model import Question
-from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.roles import MUTED
-from ..inputs.choice import Choice
-from ..inputs.field import Field
-from .answers import NO, UNSET, YES, boolean, combined, kind, problem
-from .ask_document import brief
-from .choice_list import ChoiceList
+from agentdash.sessions.rules.asks.model import Question
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.asks.answers import NO, UNSET, YES, boolean, combined, kind, problem
+from agentdash.widgets.asks.ask_document import brief
+from agentdash.widgets.asks.choice_list import ChoiceList
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.inputs.choice import Choice
+from agentdash.widgets.inputs.field import Field
 
 
 class AnswerDraft(Struct, frozen=True):

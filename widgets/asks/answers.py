@@ -1,7 +1,7 @@
 """The values that answer a question: read from what the user typed and marked.  Pure."""
 
-from ...sessions.asks.answers import constraints, fault
-from ...sessions.asks.model import Question
+from agentdash.sessions.rules.asks.answers import constraints, fault
+from agentdash.sessions.rules.asks.model import Question
 
 YES, NO, UNSET = "yes", "no", "not set"
 """The words for the values of a boolean."""

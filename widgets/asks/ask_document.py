@@ -5,20 +5,20 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
-from ...sessions.asks.answers import title_repeats_body
-from ...sessions.asks.model import Ask, AskKind, Question
-from ...sessions.text.relative_paths import below
-from ...sessions.text.sanitize import cell_width, shorten
-from ...sessions.text.unhidden import unhidden, unhidden_line
-from ..document.diff import Diff
-from ..document.flow import flow
-from ..document.markdown import Markdown
-from ..document.model import NAME, Block
-from ..document.plain import PlainText
-from ..document.syntax import Code, CodeBlock, language_of
-from ..drawing.spans import Row
-from ..steps.answers import DIFF_READ, answer, nothing
-from .answers import kind
+from agentdash.sessions.rules.asks.answers import title_repeats_body
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Question
+from agentdash.sessions.text.relative_paths import below
+from agentdash.sessions.text.sanitize import cell_width, shorten
+from agentdash.sessions.text.unhidden import unhidden, unhidden_line
+from agentdash.widgets.asks.answers import kind
+from agentdash.widgets.document.diff import Diff
+from agentdash.widgets.document.flow import flow
+from agentdash.widgets.document.markdown import Markdown
+from agentdash.widgets.document.model import NAME, Block
+from agentdash.widgets.document.plain import PlainText
+from agentdash.widgets.document.syntax import Code, CodeBlock, language_of
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.steps.answers import DIFF_READ, answer, nothing
 
 SHORT = 40
 """Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""

@@ -8,12 +8,12 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from ...sessions.asks.model import Choice
-from ..document.flow import cut_spans, flow
-from ..drawing.spans import Row
-from ..lists.row_list import RowList
-from ..lists.virtual_list import VirtualList
-from .ask_document import brief
+from agentdash.sessions.rules.asks.model import Choice
+from agentdash.widgets.asks.ask_document import brief
+from agentdash.widgets.document.flow import cut_spans, flow
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.row_list import RowList
+from agentdash.widgets.lists.virtual_list import VirtualList
 
 MOST_LINES = 8
 """Most lines of the list; it scrolls beyond them."""

@@ -10,10 +10,10 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from ...sessions.asks.model import Verdict
-from ...sessions.text.sanitize import cut, pad
-from ..drawing import glyphs
-from ..drawing.roles import MUTED
+from agentdash.sessions.rules.asks.model import Verdict
+from agentdash.sessions.text.sanitize import cut, pad
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import MUTED
 
 
 class Decision(Struct, frozen=True, kw_only=True):

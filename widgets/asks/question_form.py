@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.message import Message
 
-from ...sessions.asks.model import Question
-from .answer_field import AnswerDraft, AnswerField
+from agentdash.sessions.rules.asks.model import Question
+from agentdash.widgets.asks.answer_field import AnswerDraft, AnswerField
 
 MOST = 100
 """Most questions that are shown; an ask with more can only be denied."""

@@ -6,11 +6,11 @@ from functools import cached_property
 from itertools import takewhile
 from operator import eq
 
-from ...sessions.text.unified_diff import ADDED, CONTEXT, REMOVED, Scanner
-from ..drawing.spans import Row, Span
-from .flow import NUMBERED, filled, flow
-from .lines import Lines
-from .model import Block
+from agentdash.sessions.text.unified_diff import ADDED, CONTEXT, REMOVED, Scanner
+from agentdash.widgets.document.flow import NUMBERED, filled, flow
+from agentdash.widgets.document.lines import Lines
+from agentdash.widgets.document.model import Block
+from agentdash.widgets.drawing.spans import Row, Span
 
 
 class Scan:

@@ -5,8 +5,8 @@ from typing import ClassVar, Protocol
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from ..drawing.spans import Row
-from ..lists.virtual_list import VirtualList
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.virtual_list import VirtualList
 
 
 class Lines(Protocol):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.spans import Row, Span, cuts
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.drawing.spans import Row, Span, cuts
 
 NUMBERED = 60
 """Least width of a pane, in cells, that shows line numbers."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from operator import sub
 
-from ...sessions.text.sanitize import clean
+from agentdash.sessions.text.sanitize import clean
 
 PIECE = 2_000
 """Most characters of a line in one item: a minified file of one line becomes many items, and none of it is lost."""

@@ -9,14 +9,14 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ...sessions.text.sanitize import cell_width, clean, one_line
-from ..drawing import glyphs
-from ..drawing.spans import Row
-from .lines import TAB
-from .model import Block
-from .pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule, Table
-from .plain import PlainText
-from .syntax import Code
+from agentdash.sessions.text.sanitize import cell_width, clean, one_line
+from agentdash.widgets.document.lines import TAB
+from agentdash.widgets.document.model import Block
+from agentdash.widgets.document.pieces import CodeLine, Grid, Label, Margin, Paragraph, Piece, Rule, Table
+from agentdash.widgets.document.plain import PlainText
+from agentdash.widgets.document.syntax import Code
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.spans import Row
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode as Node
@@ -60,7 +60,7 @@ class Markdown(Block):
         # Imported when the first message is drawn, so that the dashboard starts sooner.
         from markdown_it.tree import SyntaxTreeNode
 
-        from .parser import parser
+        from agentdash.widgets.document.parser import parser
 
         tokens = parser().parse(text)
         kept = chain.from_iterable((token.content, token.info) for token in tokens)

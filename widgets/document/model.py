@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from ..drawing import glyphs
-from ..drawing.spans import Row
-from .flow import dotted, flow, row_width
+from agentdash.widgets.document.flow import dotted, flow, row_width
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.spans import Row
 
 NAME = 4_000
 """Most cells of a name, a path or a task: longer than any path can be.  The raw line shows the rest."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ...sessions.text.sanitize import one_line
-from ..drawing.spans import Row, Span
-from .flow import LEAST_ROOM, filled, fitted, flow, lines_of, row_width
-from .syntax import Code
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.document.flow import LEAST_ROOM, filled, fitted, flow, lines_of, row_width
+from agentdash.widgets.document.syntax import Code
+from agentdash.widgets.drawing.spans import Row, Span
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -28,7 +28,7 @@ def inline_spans(text: str, role: str = "text") -> list[Span]:
     if len(text) > PARSED:
         return [(text, role)]
     # Imported when the first message is drawn, so that the dashboard starts sooner.
-    from .parser import parser
+    from agentdash.widgets.document.parser import parser
 
     tokens: list[Token] = []
     parser().inline.parse(text, parser(), {}, tokens)

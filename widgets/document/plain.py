@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from ...sessions.text.sanitize import cell_width, pad
-from ..drawing.spans import Row, Span, wrap
-from .flow import flow
-from .lines import Lines
-from .model import Block
+from agentdash.sessions.text.sanitize import cell_width, pad
+from agentdash.widgets.document.flow import flow
+from agentdash.widgets.document.lines import Lines
+from agentdash.widgets.document.model import Block
+from agentdash.widgets.drawing.spans import Row, Span, wrap
 
 READ = 1_000_000
 """Longest text, in characters, that is parsed as JSON."""

@@ -7,10 +7,10 @@ shown without colours.
 
 from collections.abc import Iterator
 
-from ..drawing.spans import Row, Span
-from .flow import NUMBERED, filled, flow, row_width
-from .lines import Lines
-from .model import Block
+from agentdash.widgets.document.flow import NUMBERED, filled, flow, row_width
+from agentdash.widgets.document.lines import Lines
+from agentdash.widgets.document.model import Block
+from agentdash.widgets.drawing.spans import Row, Span
 
 COLOURED = 100_000
 """Most characters of a text that are lexed; the rest is shown without colours."""
@@ -86,7 +86,7 @@ class CodeBlock(Block):
 
 def _coloured(lines: Lines, language: str | None) -> Iterator[list[Span]]:
     """The items at the beginning of a text, up to the limits of a lexer."""
-    from . import lexing  # only a text with a language needs pygments
+    from agentdash.widgets.document import lexing  # only a text with a language needs pygments
 
     lexer = lexing.lexer(language or "") if language else None
     if lexer is None:

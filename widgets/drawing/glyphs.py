@@ -10,9 +10,9 @@ and languages stay readable where they can be.
 Each state and each kind of step has its own character, so that nothing is shown by colour alone; so do their twins.
 """
 
-from ...sessions.conversation.marks import MarkKind
-from ...sessions.model import Status, StepKind
-from ...sessions.text.sanitize import cell_width
+from agentdash.sessions.model.session import Status, StepKind
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.text.sanitize import cell_width
 
 STATES = {
     Status.QUEUED: "◌",

@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from textual.content import Content
 
-from ...sessions.text.sanitize import cell_width, cut, cut_middle, one_line
-from .spans import wrap
-from .text_lines import Line
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line
+from agentdash.widgets.drawing.spans import wrap
+from agentdash.widgets.drawing.text_lines import Line
 
 
 class Kind(StrEnum):

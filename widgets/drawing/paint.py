@@ -9,8 +9,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ...sessions.text.sanitize import cell_width
-from .roles import ROLES, Ground, resolved
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing.roles import ROLES, Ground, resolved
 
 
 class Painter:

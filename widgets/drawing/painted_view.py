@@ -8,7 +8,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 
-from .paint import Painter
+from agentdash.widgets.drawing.paint import Painter
 
 
 class PaintedView(ScrollView):

@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.scrollbar import ScrollBarRender
 
-from .glyphs import in_ascii
+from agentdash.widgets.drawing.glyphs import in_ascii
 
 
 class InAscii(LineFilter):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.color import Color
 
-from ...sessions.model import StepStatus
-from ...sessions.text.unified_diff import ADDED, HUNK, REMOVED
+from agentdash.sessions.model.session import StepStatus
+from agentdash.sessions.text.unified_diff import ADDED, HUNK, REMOVED
 
 MUTED = "$muted"
 """The colour of less important text, for texts that are styled piece by piece."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...sessions.text.sanitize import cut_middle, one_line
+from agentdash.sessions.text.sanitize import cut_middle, one_line
 
 
 def place(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...sessions.text.sanitize import cell_width
+from agentdash.sessions.text.sanitize import cell_width
 
 Span = tuple[str, str]
 """A text and its role."""

@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ...sessions.text.sanitize import cell_width, cut, cut_middle
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle
 
 
 class Line(Static):

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from ..drawing.roles import MUTED
+from agentdash.widgets.drawing.roles import MUTED
 
 
 class Choice(Static, can_focus=True):

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from .history import History, HistoryInput
+from agentdash.widgets.inputs.history import History, HistoryInput
 
 
 class CommandInput(HistoryInput):

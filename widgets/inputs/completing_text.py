@@ -11,8 +11,8 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
-from ...sessions.text.sanitize import cut_left
-from ..drawing.roles import MUTED
+from agentdash.sessions.text.sanitize import cut_left
+from agentdash.widgets.drawing.roles import MUTED
 
 MOST_OFFERS, MOST_OFFERS_LOW = 6, 3
 """Maximum number of paths, and on a screen with few lines."""

@@ -13,11 +13,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from ...sessions.model import StepKind
-from ...sessions.text.sanitize import cell_width, cut
-from ..drawing import glyphs
-from .completing_text import CompletingText
-from .history import History
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.inputs.completing_text import CompletingText
+from agentdash.widgets.inputs.history import History
 
 
 class PromptTools(Protocol):

@@ -5,10 +5,10 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.spans import Row
-from .row_list import RowList
-from .virtual_list import VirtualList
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.row_list import RowList
+from agentdash.widgets.lists.virtual_list import VirtualList
 
 
 class DialogList(RowList, can_focus=True, inherit_bindings=False):

@@ -7,9 +7,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from ...sessions.text.sanitize import cell_width, cut_left, one_line, pad
-from ..drawing.spans import Row
-from .virtual_list import VirtualList
+from agentdash.sessions.text.sanitize import cell_width, cut_left, one_line, pad
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.virtual_list import VirtualList
 
 FileRow = tuple[str, str, str, str]
 """Path, kind of change, added and removed lines, git status."""

@@ -7,8 +7,8 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from ..drawing.spans import Row
-from .virtual_list import VirtualList
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.virtual_list import VirtualList
 
 Draw = Callable[[int], list[Row]]
 """Returns the lines of an item, none wider than the given cells; the cursor is on the last of them."""

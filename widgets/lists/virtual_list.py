@@ -16,9 +16,9 @@ from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ..drawing.painted_view import PaintedView
-from ..drawing.spans import Row
-from .heights import Heights
+from agentdash.widgets.drawing.painted_view import PaintedView
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.heights import Heights
 
 CACHED_ITEMS = 400
 

@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from ...sessions.text import units
-from ...sessions.text.sanitize import one_line
-from ..document.diff import Diff
-from ..document.lines import Lines
-from ..document.model import Block
-from ..document.plain import PlainText, Spans, pretty_json
-from ..document.syntax import Code, CodeBlock, language_of
-from ..drawing.spans import Row
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.document.diff import Diff
+from agentdash.widgets.document.lines import Lines
+from agentdash.widgets.document.model import Block
+from agentdash.widgets.document.plain import PlainText, Spans, pretty_json
+from agentdash.widgets.document.syntax import Code, CodeBlock, language_of
+from agentdash.widgets.drawing.spans import Row
 
 DIFF_READ = 1_000_000
 """Longest output, in characters, that is coloured as a diff if it begins like one."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection
 from msgspec import Struct
 from textual.content import Content
 
-from ...sessions.text import units
-from ..drawing import glyphs
-from ..drawing.roles import MUTED
-from .filtered_steps import GROUPS, LOG_LINES, Group
-from .step_lines import BRIEF, USUAL, WHOLE
+from agentdash.sessions.text import units
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.steps.filtered_steps import GROUPS, LOG_LINES, Group
+from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE
 
 
 class Found(Struct, frozen=True):

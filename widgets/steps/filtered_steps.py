@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from ...sessions.model import Step, StepKind
-from ...sessions.transcript.index.kind_codes import FAILED, NESTED, table
-from .protocol import Steps
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.transcript.index.kind_codes import FAILED, NESTED, table
+from agentdash.widgets.steps.protocol import Steps
 
 
 class Group(Struct, frozen=True):

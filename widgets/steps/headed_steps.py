@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
-from ...sessions.model import Step
-from ...sessions.transcript.mark_steps import MarkStep
-from ..drawing.spans import Row
-from .filtered_steps import FilteredSteps
-from .mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
-from .step_decorations import Unread, cut_row, edged, marked, numbered
-from .step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.transcript.mark_steps import MarkStep
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.steps.filtered_steps import FilteredSteps
+from agentdash.widgets.steps.mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
+from agentdash.widgets.steps.step_decorations import Unread, cut_row, edged, marked, numbered
+from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
 
 class TurnNote(Struct, frozen=True):

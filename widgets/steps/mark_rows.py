@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ...sessions.conversation.shown import Shown
-from ...sessions.model import Step
-from ...sessions.text.sanitize import cell_width, one_line
-from ...sessions.transcript.mark_steps import MarkStep
-from ..drawing import glyphs
-from ..drawing.spans import Row, cuts
-from .step_lines import BRIEF, Manner
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.text.sanitize import cell_width, one_line
+from agentdash.sessions.transcript.mark_steps import MarkStep
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.spans import Row, cuts
+from agentdash.widgets.steps.step_lines import BRIEF, Manner
 
 EDGE_CELLS = 2
 """Cells of the edge of a cut step."""

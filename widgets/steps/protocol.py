@@ -3,7 +3,7 @@
 from array import array
 from typing import Any, Protocol
 
-from ...sessions.model import Step
+from agentdash.sessions.model.session import Step
 
 
 class Steps(Protocol):

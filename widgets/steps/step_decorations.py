@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from ...sessions.text.sanitize import cell_width, cut
-from ..drawing.spans import Row
-from .step_lines import rule
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.steps.step_lines import rule
 
 
 class Unread(Struct, frozen=True):

@@ -4,22 +4,22 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
-from ...sessions.text import units
-from ...sessions.text.sanitize import one_line
-from ...sessions.text.unified_diff import created_text
-from ...sessions.transcript import blocks
-from ...sessions.transcript.blocks import ENDINGS, Description, Origin, Prose, kind_name
-from ..document.diff import Diff
-from ..document.markdown import Markdown
-from ..document.model import NAME, Block, Document
-from ..document.plain import PlainText, Spans, facts, pretty_json
-from ..document.syntax import Code, CodeBlock, language_of
-from ..drawing import glyphs
-from ..drawing.roles import ENDING_ROLES, error_role
-from ..drawing.short_forms import below, place
-from ..drawing.spans import Row, Span
-from .answers import answer, arguments, nothing
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.unified_diff import created_text
+from agentdash.sessions.transcript import blocks
+from agentdash.sessions.transcript.blocks import ENDINGS, Description, Origin, Prose, kind_name
+from agentdash.widgets.document.diff import Diff
+from agentdash.widgets.document.markdown import Markdown
+from agentdash.widgets.document.model import NAME, Block, Document
+from agentdash.widgets.document.plain import PlainText, Spans, facts, pretty_json
+from agentdash.widgets.document.syntax import Code, CodeBlock, language_of
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import ENDING_ROLES, error_role
+from agentdash.widgets.drawing.short_forms import below, place
+from agentdash.widgets.drawing.spans import Row, Span
+from agentdash.widgets.steps.answers import answer, arguments, nothing
 
 
 def title(step: Step, described: Description) -> Row:

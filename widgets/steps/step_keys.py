@@ -2,7 +2,7 @@
 
 from textual.binding import Binding, BindingType
 
-from .filtered_steps import GROUPS
+from agentdash.widgets.steps.filtered_steps import GROUPS
 
 STEP_KEYS: list[BindingType] = [
     Binding("j,down", "step(1)", "next step (long steps: line down)", show=False, id="steps.down"),

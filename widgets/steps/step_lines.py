@@ -9,18 +9,18 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from ...sessions.model import Change, Step, StepKind, StepStatus, Usage
-from ...sessions.text import units
-from ...sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, shorten
-from ...sessions.text.unified_diff import FILE, classified
-from ...sessions.text.units import line_change
-from ...sessions.transcript import blocks
-from ...sessions.transcript.blocks import Origin, Voice
-from ..document.markdown import Markdown
-from ..drawing import glyphs
-from ..drawing.roles import DIFF_ROLES, ENDING_ROLES, error_role
-from ..drawing.short_forms import below
-from ..drawing.spans import Row, wrap
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, shorten
+from agentdash.sessions.text.unified_diff import FILE, classified
+from agentdash.sessions.text.units import line_change
+from agentdash.sessions.transcript import blocks
+from agentdash.sessions.transcript.blocks import Origin, Voice
+from agentdash.widgets.document.markdown import Markdown
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import DIFF_ROLES, ENDING_ROLES, error_role
+from agentdash.widgets.drawing.short_forms import below
+from agentdash.widgets.drawing.spans import Row, wrap
 
 BRIEF, USUAL, WHOLE = range(3)
 """The shown part of a step: one line, its beginning and end, everything."""

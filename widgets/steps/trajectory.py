@@ -8,17 +8,17 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from ...sessions.model import Step, StepStatus
-from ..drawing import glyphs
-from ..drawing.spans import Row
-from ..lists.virtual_list import Place, VirtualList
-from .filtered_steps import FAILURES, PROMPTS, FilteredSteps
-from .headed_steps import HeadedSteps, TurnNotes
-from .mark_rows import NO_CUTS, Cuts
-from .protocol import Steps
-from .step_decorations import Unread
-from .step_keys import STEP_KEYS
-from .step_lines import WHOLE, Manner
+from agentdash.sessions.model.session import Step, StepStatus
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.virtual_list import Place, VirtualList
+from agentdash.widgets.steps.filtered_steps import FAILURES, PROMPTS, FilteredSteps
+from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNotes
+from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts
+from agentdash.widgets.steps.protocol import Steps
+from agentdash.widgets.steps.step_decorations import Unread
+from agentdash.widgets.steps.step_keys import STEP_KEYS
+from agentdash.widgets.steps.step_lines import WHOLE, Manner
 
 BACK = 50
 """Most places to go back to."""

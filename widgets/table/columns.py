@@ -10,14 +10,14 @@ from functools import lru_cache
 
 from msgspec import Struct, field, structs
 
-from ...sessions.conversation.marks import MarkKind
-from ...sessions.costs.cost import cost_words
-from ...sessions.costs.usage_totals import session_cost, session_tokens
-from ...sessions.model import SHORT_ID, Load, Session, Status
-from ...sessions.text import units
-from ...sessions.text.sanitize import cut, cut_left, one_line, pad
-from ..drawing import glyphs
-from ..drawing.short_forms import place
+from agentdash.sessions.model.session import SHORT_ID, Load, Session, Status
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import cut, cut_left, one_line, pad
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import place
 
 WHAT_LEAST = 20
 """Least cells of the title beside a needed column."""

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from .row_model import RowModel
+from agentdash.widgets.table.row_model import RowModel
 
 
 class Density(StrEnum):

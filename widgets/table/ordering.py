@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...sessions.costs.family_sums import outside_key
-from ...sessions.costs.usage_totals import session_cost
-from ...sessions.model import Load, Session, Status
-from ...sessions.rules.attention import urgency
-from .sections import Section
+from agentdash.sessions.model.session import Load, Session, Status
+from agentdash.sessions.rules.attention import urgency
+from agentdash.sessions.rules.costs.family_sums import outside_key
+from agentdash.sessions.rules.costs.usage_totals import session_cost
+from agentdash.widgets.table.sections import Section
 
 Key = tuple[Any, ...]
 

@@ -4,17 +4,17 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
-from ...sessions.costs.family_sums import FamilySum
-from ...sessions.model import Session
-from ...sessions.rules.family_facts import outside_name
-from ...sessions.text import units
-from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..drawing import glyphs
-from .columns import Cell, Moment
-from .ordering import Heading, Row
-from .row_cells import Form, Painted, cells_taken, family_cells, row_cells
-from .row_detail import steady_until
-from .sections import Section
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.rules.family_facts import outside_name
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.table.columns import Cell, Moment
+from agentdash.widgets.table.ordering import Heading, Row
+from agentdash.widgets.table.row_cells import Form, Painted, cells_taken, family_cells, row_cells
+from agentdash.widgets.table.row_detail import steady_until
+from agentdash.widgets.table.sections import Section
 
 _FOREVER = sys.maxsize
 

@@ -5,14 +5,28 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ...sessions.costs.cost import cost_words, tokens_words
-from ...sessions.costs.family_sums import FamilySum
-from ...sessions.model import Session, Status
-from ...sessions.text import units
-from ...sessions.text.sanitize import cell_width, cut, one_line, pad
-from ..drawing import glyphs
-from .columns import LEAD, USUAL, Cell, Choice, Column, Moment, columns, fitted, fork_sign, gutter, is_new, role, taken
-from .row_detail import detail
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
+from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.table.columns import (
+    LEAD,
+    USUAL,
+    Cell,
+    Choice,
+    Column,
+    Moment,
+    columns,
+    fitted,
+    fork_sign,
+    gutter,
+    is_new,
+    role,
+    taken,
+)
+from agentdash.widgets.table.row_detail import detail
 
 STUCK = "stuck"
 

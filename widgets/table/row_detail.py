@@ -2,13 +2,13 @@
 
 import re
 
-from ...sessions.model import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
-from ...sessions.rules.attention import SILENT_MS, silence, unconfirmed
-from ...sessions.text import units
-from ...sessions.text.relative_paths import below
-from ...sessions.text.sanitize import one_line
-from ..drawing import glyphs
-from .columns import Cell, role
+from agentdash.sessions.model.session import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
+from agentdash.sessions.rules.attention import SILENT_MS, silence, unconfirmed
+from agentdash.sessions.text import units
+from agentdash.sessions.text.relative_paths import below
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.table.columns import Cell, role
 
 TOGETHER_MS = 600_000
 """From this age on, ages may be a minute late, so that many rows change in one frame of the terminal."""

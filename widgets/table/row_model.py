@@ -7,12 +7,22 @@ from operator import lt
 
 from msgspec import Struct
 
-from ...sessions.costs.family_sums import Families, FamilySum
-from ...sessions.model import Load, Session
-from ...sessions.rules.attention import is_to_visit, needs_you
-from ..drawing.short_forms import place
-from .ordering import MEASURED, Arrangement, Grouping, Key, Row, heading_key, membership, rows_of, sort_key
-from .sections import Section, section
+from agentdash.sessions.model.session import Load, Session
+from agentdash.sessions.rules.attention import is_to_visit, needs_you
+from agentdash.sessions.rules.costs.family_sums import Families, FamilySum
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.table.ordering import (
+    MEASURED,
+    Arrangement,
+    Grouping,
+    Key,
+    Row,
+    heading_key,
+    membership,
+    rows_of,
+    sort_key,
+)
+from agentdash.widgets.table.sections import Section, section
 
 _HOLDING = frozenset({Grouping.SECTIONS, Grouping.FLAT})
 """Groupings in which a row can be held; in the others no fact of a running session moves it."""

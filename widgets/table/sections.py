@@ -2,9 +2,9 @@
 
 from enum import StrEnum
 
-from ...sessions.model import Session
-from ...sessions.rules.attention import urgency
-from ...sessions.rules.urgency_levels import Urgency
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.attention import urgency
+from agentdash.sessions.rules.urgency_levels import Urgency
 
 
 class Section(StrEnum):

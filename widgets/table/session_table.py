@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.message import Message
 
-from ...sessions.model import Load, Session
-from ...sessions.rules.attention import is_to_visit
-from .ordering import Arrangement
-from .row_canvas import RowCanvas
-from .row_model import Chooser
+from agentdash.sessions.model.session import Load, Session
+from agentdash.sessions.rules.attention import is_to_visit
+from agentdash.widgets.table.ordering import Arrangement
+from agentdash.widgets.table.row_canvas import RowCanvas
+from agentdash.widgets.table.row_model import Chooser
 
 HAND_MS = 10_000
 """Milliseconds after a key in the table during which the rows that the cursor left stay in place, too."""

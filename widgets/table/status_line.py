@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from textual.content import Content
 
-from ...sessions.conversation.marks import MarkKind
-from ...sessions.costs.cost import Cost, CostCount, cost_words, tokens_words
-from ...sessions.costs.usage_totals import lacks_tokens, session_cost
-from ...sessions.model import Session, Status
-from ...sessions.text.sanitize import cell_width
-from ..drawing import glyphs
-from ..drawing.roles import MUTED
-from ..drawing.text_lines import Line
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.costs.cost import Cost, CostCount, cost_words, tokens_words
+from agentdash.sessions.rules.costs.usage_totals import lacks_tokens, session_cost
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.text_lines import Line
 
 _GROUPS = (
     ("waiting", "waiting", Status.WAITING, "$text-warning bold"),

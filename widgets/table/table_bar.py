@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from ...sessions.text.sanitize import cell_width, cut, one_line
-from ..drawing.roles import MUTED
-from .ordering import Arrangement, Grouping
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.table.ordering import Arrangement, Grouping
 
 _WIDE = 60
 """Cells from which the key that goes back names the screen."""

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from msgspec import Struct
 from textual.strip import Strip
 
-from ...sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
-from ..drawing.painted_view import PaintedView
-from ..drawing.spans import Span
-from ..lists.row_list import RowList
-from . import bars
-from .bars import Axis, axis
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
+from agentdash.widgets.drawing.painted_view import PaintedView
+from agentdash.widgets.drawing.spans import Span
+from agentdash.widgets.lists.row_list import RowList
+from agentdash.widgets.usage import bars
+from agentdash.widgets.usage.bars import Axis, axis
 
 _LEGEND_FROM = 100
 """Cells of a plot that has a legend; a narrower one has its signs in the table below."""

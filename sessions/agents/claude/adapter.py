@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from ...costs.pricing import price_of
-from ...launch import Command, Fork, Ladder, Launch, Prices
-from ...text.units import listed
-from ...values.taken_by import BY_HAND
-from .. import capabilities
-from ..base import Agent, AgentSettings, LaunchRequest
-from ..capabilities import Allowance, Env
-from ..expanding import Expansions
-from ..leading import ALL_TOOLS, LeadSettings, leads
-from ..names import UUID
-from ..parsing.parser import TurnParser
-from ..parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.agents import capabilities
+from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
+from agentdash.sessions.agents.capabilities import Allowance, Env
+from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.leading import ALL_TOOLS, LeadSettings, leads
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.model.taken_by import BY_HAND
+from agentdash.sessions.rules.costs.pricing import price_of
+from agentdash.sessions.rules.launch import Command, Fork, Ladder, Launch, Prices
+from agentdash.sessions.text.units import listed
 
 if TYPE_CHECKING:
-    from ...costs.reports import Report
-    from ...values.plan_windows import PlanWindow
-    from ..dialogue import Dialogue
-    from ..parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.model.plan_windows import PlanWindow
+    from agentdash.sessions.rules.costs.reports import Report
 
 STREAM_JSON = "stream-json"
 """The transport of a live claude."""
@@ -136,19 +136,19 @@ def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""
     if not leads(settings):
         return ()
-    from .leading import server_option
+    from agentdash.sessions.agents.claude.leading import server_option
 
     return server_option()
 
 
 def _setup_lines() -> tuple[str, ...]:
-    from .leading import setup_lines
+    from agentdash.sessions.agents.claude.leading import setup_lines
 
     return setup_lines()
 
 
 def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
-    from .leading import known_server
+    from agentdash.sessions.agents.claude.leading import known_server
 
     return known_server(env)
 
@@ -164,7 +164,7 @@ def _resume(request: LaunchRequest) -> tuple[str, ...]:
 
 def _shown(pid: int, env: Env) -> str | None:
     """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
-    from .project.own_files import shown_by
+    from agentdash.sessions.agents.claude.project.own_files import shown_by
 
     return shown_by(_home(env), pid)
 
@@ -196,19 +196,19 @@ def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | No
 
 
 def _stream(turn: int, *, live: bool = False) -> TurnParser:
-    from .turn_parser import ClaudeParser
+    from agentdash.sessions.agents.claude.turn_parser import ClaudeParser
 
     return ClaudeParser(turn, live=live)
 
 
 def _by_hand(turn: int) -> TurnParser:
-    from .project.project import ClaudeProjectParser
+    from agentdash.sessions.agents.claude.project.project import ClaudeProjectParser
 
     return ClaudeProjectParser(turn, one_turn=True)
 
 
 def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from .live.dialogue import ClaudeDialogue
+    from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 
     return ClaudeDialogue(opening)
 
@@ -248,53 +248,53 @@ def _meter(launch: Launch, _: Env, __: int) -> Meter | None:
     """Return a meter that reads the stream; None if the cost is not limited."""
     if launch.limits.cost_usd is None:
         return None
-    from .use.usage import ClaudeMeter
+    from agentdash.sessions.agents.claude.use.usage import ClaudeMeter
 
     return ClaudeMeter(launch.prices)
 
 
 def _calls(conversation: str, env: Env, began: int) -> "Sequence[Report] | None":
     """Return the calls in the conversation's transcript and in those of its sub-agents."""
-    from .use.on_disk import calls  # only a turn that broke off needs it
+    from agentdash.sessions.agents.claude.use.on_disk import calls  # only a turn that broke off needs it
 
     return calls(_home(env), conversation, began)
 
 
 def _total_before(launch: Launch, env: Env, began: int) -> "Sequence[Report] | None":
     """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
-    from .use.on_disk import total_before
+    from agentdash.sessions.agents.claude.use.on_disk import total_before
 
     return total_before(_home(env), launch.argv, began)
 
 
 def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
-    from ..parsing.plan_reports import claude_report
+    from agentdash.sessions.agents.parsing.plan_reports import claude_report
 
     return claude_report(line, Claude.name)
 
 
 def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, _: AgentSettings) -> str | None:
     """Return the id of the assistant message that the place follows; None if it follows something else."""
-    from .project.fork_point import message_before
+    from agentdash.sessions.agents.claude.project.fork_point import message_before
 
     return message_before(lines, _stream(1, live=transport == STREAM_JSON), through)
 
 
 def _has_prompt(sent: "SentPrompt") -> bool | None:
-    from .project.own_files import transcript_has
+    from agentdash.sessions.agents.claude.project.own_files import transcript_has
 
     return transcript_has(_home(sent.env), sent)
 
 
 def _transcript(conversation: str, env: Env, _: int) -> Path | None:
-    from .project.own_files import transcript_of
+    from agentdash.sessions.agents.claude.project.own_files import transcript_of
 
     return transcript_of(_home(env), conversation)
 
 
 def _line_id(line: bytes) -> str | None:
     """Return the line's ``uuid``: claude may write a conversation again into its own file."""
-    from .project.own_files import uuid_of
+    from agentdash.sessions.agents.claude.project.own_files import uuid_of
 
     return uuid_of(line)
 

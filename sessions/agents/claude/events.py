@@ -5,8 +5,8 @@ Every field but ``type`` is optional, because other versions leave some out (doc
 
 from msgspec import Raw, Struct, field
 
-from ...model import Usage, exact_sum
-from ..parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, CountedWords, Dollars, Part, Words
+from agentdash.sessions.model.session import Usage, exact_sum
 
 
 class Request(Struct):

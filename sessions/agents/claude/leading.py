@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..leading import ALL_TOOLS, SERVER, server_argv
+from agentdash.sessions.agents.leading import ALL_TOOLS, SERVER, server_argv
 
 
 def _server() -> dict[str, Any]:

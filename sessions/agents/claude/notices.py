@@ -8,14 +8,14 @@ without a model call, also if the compaction failed: its ``stop_reason`` is null
 
 from msgspec import Struct, field, structs
 
-from ...asks.answers import sentence
-from ...asks.model import AskKind
-from ...model import Step
-from ...rules.turn_facts import Compacted
-from ..parsing.json_lines import NULL, text_of, value_of
-from . import events
-from .events import Block, Decision, Request, Response, System, Text, User
-from .live.asks import MOST_OPEN_ASKS, ask_of
+from agentdash.sessions.agents.claude import events
+from agentdash.sessions.agents.claude.events import Block, Decision, Request, Response, System, Text, User
+from agentdash.sessions.agents.claude.live.asks import MOST_OPEN_ASKS, ask_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, text_of, value_of
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.rules.asks.answers import sentence
+from agentdash.sessions.rules.asks.model import AskKind
+from agentdash.sessions.rules.turn_facts import Compacted
 
 NOTHING_TO_DO = "Not enough messages to compact."
 """The outcome ``failed`` of a command that had nothing to do (2.1.197 to 2.1.332): an answer, not a failure."""

@@ -14,8 +14,8 @@ failed, and the reason names the field.  Every other field can be missing or hav
 
 from collections.abc import Sequence
 
-from ..parsing.tolerant_decoder import Unread
-from .events import Result
+from agentdash.sessions.agents.claude.events import Result
+from agentdash.sessions.agents.parsing.tolerant_decoder import Unread
 
 DECIDING = ("is_error", "subtype", "stop_reason")
 """The fields that decide how the turn ended."""

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
-from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ...rules.truncate import trimmed
-from ..parsing.json_lines import NULL, UNREADABLE
-from ..parsing.step_fields import StepFields, plan
-from ..parsing.tolerant_decoder import TolerantDecoder
-from .events import BashResult, FileResult, Hunk, TaskResult
+from agentdash.sessions.agents.claude.events import BashResult, FileResult, Hunk, TaskResult
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
+from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.rules.truncate import trimmed
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """The tools that change files."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..base import TranscriptFormat
-from ..parsing.parser import TurnParser
+from agentdash.sessions.agents.base import TranscriptFormat
+from agentdash.sessions.agents.parsing.parser import TurnParser
 
 
 class ClaudeProject(TranscriptFormat):
@@ -20,6 +20,6 @@ class ClaudeProject(TranscriptFormat):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
-        from .project.project import ClaudeProjectParser
+        from agentdash.sessions.agents.claude.project.project import ClaudeProjectParser
 
         return ClaudeProjectParser(turn)

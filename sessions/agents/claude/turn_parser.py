@@ -9,22 +9,37 @@ from collections import deque
 import msgspec
 from msgspec import Raw, structs
 
-from ...model import Step, StepKind, StepStatus, Usage
-from ...values.compaction import SUMMARY_EVENT
-from ...values.steps import OTHER_PROGRAM
-from ..names import UUID
-from ..parsing.event_parser import NOT_SHOWN, EventParser, EventState
-from ..parsing.json_lines import declared_type, joined, value_of
-from ..parsing.parser import MOST_OPEN
-from ..parsing.step_fields import StepFields, changed
-from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events
-from .live.control import changed_setting
-from .live.held import SHOWS
-from .notices import NOTICES, SILENT, AskNotices, CompactionNotes, is_from_peer, notice_text, peer_text
-from .result import failure, is_local
-from .tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
-from .use.reports import RunningCost, counted_by, filled, note_compaction, note_message, note_result
+from agentdash.sessions.agents.claude import events
+from agentdash.sessions.agents.claude.live.control import changed_setting
+from agentdash.sessions.agents.claude.live.held import SHOWS
+from agentdash.sessions.agents.claude.notices import (
+    NOTICES,
+    SILENT,
+    AskNotices,
+    CompactionNotes,
+    is_from_peer,
+    notice_text,
+    peer_text,
+)
+from agentdash.sessions.agents.claude.result import failure, is_local
+from agentdash.sessions.agents.claude.tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
+from agentdash.sessions.agents.claude.use.reports import (
+    RunningCost,
+    counted_by,
+    filled,
+    note_compaction,
+    note_message,
+    note_result,
+)
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN, EventParser, EventState
+from agentdash.sessions.agents.parsing.json_lines import declared_type, joined, value_of
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN
+from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.compaction import SUMMARY_EVENT
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.steps import OTHER_PROGRAM
 
 _NAMELESS = "?"
 """The prefix of the keys of calls without an id."""
@@ -424,7 +439,7 @@ def _as_typed(text: str) -> str:
     """Return a repeated prompt as it was typed: claude puts a command of its own into tags."""
     if not text.startswith(events.COMMAND):
         return text
-    from .project.project_text import prompt_text  # few turns have such a prompt
+    from agentdash.sessions.agents.claude.project.project_text import prompt_text  # few turns have such a prompt
 
     return prompt_text(text)
 

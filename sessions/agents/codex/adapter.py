@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from ...costs.pricing import price_of
-from ...errors import UsageError
-from ...launch import Command, Launch, Prices
-from ...values.taken_by import BY_HAND
-from .. import capabilities
-from ..base import Agent, AgentSettings, LaunchRequest
-from ..capabilities import Allowance, Env
-from ..expanding import Expansions
-from ..leading import LeadSettings, leads
-from ..names import UUID
-from ..parsing.parser import TurnParser
-from ..parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.agents import capabilities
+from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
+from agentdash.sessions.agents.capabilities import Allowance, Env
+from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.leading import LeadSettings, leads
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.taken_by import BY_HAND
+from agentdash.sessions.rules.costs.pricing import price_of
+from agentdash.sessions.rules.launch import Command, Launch, Prices
 
 if TYPE_CHECKING:
-    from ...values.plan_windows import PlanWindow
-    from ..dialogue import Dialogue
-    from ..parsing.recorded_edits import Transcript
-    from ..parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.agents.parsing.recorded_edits import Transcript
+    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.model.plan_windows import PlanWindow
 
 TRANSPORT = "app-server"
 """The transport of a live codex."""
@@ -92,7 +92,7 @@ def _config(settings: CodexSettings) -> list[str]:
     for key, setting in (_OWN_SETTINGS | {key: name for key, (name, _) in own.items()}).items():
         if key in config:
             raise UsageError(f"agents.codex.config.{key} would be ignored; set agents.codex.{setting} instead.")
-    from .toml_values import assignments
+    from agentdash.sessions.agents.codex.toml_values import assignments
 
     try:
         pairs = list(assignments({key: value for key, (_, value) in own.items()} | config))
@@ -129,7 +129,7 @@ def _priced(command: Command, prices: Prices, env: Mapping[str, str]) -> Measura
             return Measurable(When.LIVE)
         remedy = f'set input and output in [prices."{model}"]'
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
-    from .usage import configured_model
+    from agentdash.sessions.agents.codex.usage import configured_model
 
     usual = None if any(map(_names_a_model, command.argv)) else configured_model(_home(env))
     if usual is not None and price_of(usual, prices) is not None:
@@ -149,7 +149,7 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     If only ``codex exec`` takes one of the settings, it is the start of a
     process of one turn, with a warning.
     """
-    from .app_server.launching import foreign_setting, opening
+    from agentdash.sessions.agents.codex.app_server.launching import foreign_setting, opening
 
     foreign = foreign_setting(settings.args, settings.config)
     if foreign is not None:
@@ -176,19 +176,19 @@ def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``-c`` with each key of the server."""
     if not leads(settings):
         return ()
-    from .leading import overrides
+    from agentdash.sessions.agents.codex.leading import overrides
 
     return overrides()
 
 
 def _setup_lines() -> tuple[str, ...]:
-    from .leading import setup_lines
+    from agentdash.sessions.agents.codex.leading import setup_lines
 
     return setup_lines(_home(os.environ))
 
 
 def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
-    from .leading import known_server
+    from agentdash.sessions.agents.codex.leading import known_server
 
     return known_server(_home(env))
 
@@ -222,32 +222,32 @@ def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | No
 
 
 def _exec(turn: int) -> TurnParser:
-    from .turn_parser import CodexParser
+    from agentdash.sessions.agents.codex.turn_parser import CodexParser
 
     return CodexParser(turn)
 
 
 def _app_server(turn: int) -> TurnParser:
-    from .app_server.parser import AppServerParser
+    from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
 
     return AppServerParser(turn)
 
 
 def _by_hand(turn: int) -> TurnParser:
-    from .rollout.reader import CodexRolloutParser
+    from agentdash.sessions.agents.codex.rollout.reader import CodexRolloutParser
 
     return CodexRolloutParser(turn, one_turn=True)
 
 
 def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from .app_server.dialogue import CodexDialogue
+    from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 
     return CodexDialogue(opening)
 
 
 def _fixed_start(launch: Launch) -> tuple[object, ...]:
     """Return the argv, and the settings with which the thread was opened."""
-    from .app_server.launching import fixed_opening
+    from agentdash.sessions.agents.codex.app_server.launching import fixed_opening
 
     return launch.argv, fixed_opening(launch.opening)
 
@@ -280,12 +280,12 @@ def _meter(launch: Launch, env: Env, began: int) -> Meter | None:
     None for a codex of one turn without such a limit: reading the transcript costs more.
     """
     if launch.transport:
-        from .app_server.meter import LiveCodexMeter
+        from agentdash.sessions.agents.codex.app_server.meter import LiveCodexMeter
 
         return LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
     if launch.limits.cost_usd is None and launch.limits.tokens is None:
         return None
-    from .usage import CodexMeter
+    from agentdash.sessions.agents.codex.usage import CodexMeter
 
     return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
 
@@ -294,22 +294,22 @@ def _final_meter(launch: Launch, env: Env, began: int) -> Meter | None:
     """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
     if launch.transport:
         return _meter(launch, env, began)
-    from .usage import CodexMeter
+    from agentdash.sessions.agents.codex.usage import CodexMeter
 
     return CodexMeter(_home(env), began, None)
 
 
 def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
     """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
-    from ..parsing.plan_reports import server_report
+    from agentdash.sessions.agents.parsing.plan_reports import server_report
 
     return server_report(line, Codex.name)
 
 
 def _windows_at_end(thread: str, env: Env, began: int) -> "tuple[PlanWindow, ...]":
     """Return the windows of the newest report in the thread's transcript."""
-    from ..parsing.plan_reports import rollout_report
-    from .rollout.edits import find_rollout  # a turn needs it once, at its end
+    from agentdash.sessions.agents.codex.rollout.edits import find_rollout  # a turn needs it once, at its end
+    from agentdash.sessions.agents.parsing.plan_reports import rollout_report
 
     path = find_rollout(_home(env), thread, began)
     return rollout_report(path, Codex.name) if path is not None else ()
@@ -317,46 +317,46 @@ def _windows_at_end(thread: str, env: Env, began: int) -> "tuple[PlanWindow, ...
 
 def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, settings: AgentSettings) -> str | None:
     """Return the id of the turn if a live codex printed it and forks it; ``codex exec`` names no turns."""
-    from .app_server.launching import foreign_setting
+    from agentdash.sessions.agents.codex.app_server.launching import foreign_setting
 
     if transport != TRANSPORT or not isinstance(settings, CodexSettings) or not settings.live:
         return None
     if foreign_setting(settings.args, settings.config) is not None:
         return None
-    from .app_server.parser import turn_before  # few turns follow a fork
+    from agentdash.sessions.agents.codex.app_server.parser import turn_before  # few turns follow a fork
 
     return turn_before(lines, through)
 
 
 def _has_prompt(sent: "SentPrompt") -> bool | None:
-    from .rollout.sent import transcript_has  # only needed if a turn broke off
+    from agentdash.sessions.agents.codex.rollout.sent import transcript_has  # only needed if a turn broke off
 
     return transcript_has(_home(sent.env), sent)
 
 
 def _transcript(thread: str, env: Env, at: int) -> Path | None:
-    from .rollout.edits import find_rollout
+    from agentdash.sessions.agents.codex.rollout.edits import find_rollout
 
     return find_rollout(_home(env), thread, at)
 
 
 def _edits(thread: str, env: Env, at: int) -> "Transcript | None":
-    from .rollout.edits import open_rollout  # the runner does not need it
+    from agentdash.sessions.agents.codex.rollout.edits import open_rollout  # the runner does not need it
 
     return open_rollout(_home(env), thread, at)
 
 
 def _refusals(stderr: str) -> Iterable[str]:
     """Return the patches and commands that codex refused without an event."""
-    from .item_steps import unwrapped
-    from .refusals import complaints, culprit
+    from agentdash.sessions.agents.codex.item_steps import unwrapped
+    from agentdash.sessions.agents.codex.refusals import complaints, culprit
 
     return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
 
 
 def _failed_edits(stderr: str) -> int:
     """Return the number of patches that did not apply: codex has no event for them."""
-    from .refusals import unapplied
+    from agentdash.sessions.agents.codex.refusals import unapplied
 
     return unapplied(stderr)
 

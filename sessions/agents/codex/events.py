@@ -5,8 +5,8 @@ Every field but ``type`` is optional, because other versions leave some out (doc
 
 from msgspec import Struct, field
 
-from ..parsing.json_lines import Count, Words
-from .items import AnyItem, Failure
+from agentdash.sessions.agents.codex.items import AnyItem, Failure
+from agentdash.sessions.agents.parsing.json_lines import Count, Words
 
 
 class Usage(Struct):

@@ -5,12 +5,12 @@ import shlex
 
 import msgspec
 
-from ...model import Change, PlanItem, Step, StepKind, StepStatus
-from ..parsing.json_lines import NULL, UNREADABLE, joined, text_of, value_of
-from ..parsing.json_repair import repaired
-from ..parsing.step_fields import StepFields, plan
-from . import items
-from .items import Failure
+from agentdash.sessions.agents.codex import items
+from agentdash.sessions.agents.codex.items import Failure
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.json_repair import repaired
+from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar, cast
 
 from msgspec import NODEFAULT, Meta, Raw, Struct, defstruct, field, structs
 
-from ..parsing.json_lines import NULL, Part, Words
+from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words
 
 Moment = Annotated[int, Meta(ge=0, le=2**42)]
 """A time in UTC ms; bounded, so that it is a date."""

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..leading import SERVER, server_argv
-from .toml_values import assignments, toml_value
+from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
+from agentdash.sessions.agents.leading import SERVER, server_argv
 
 _ENV = ("AGENTDASH_SESSION_ID", "AGENTDASH_HOME", "AGENTDASH_CONFIG", "AGENTDASH_PROFILE")
 """Variables of agentdash that codex hands on to the server: it removes all others but eighteen of its own choice."""

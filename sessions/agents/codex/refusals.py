@@ -8,9 +8,9 @@ show such a command as failed, with an output that calls it rejected.
 import re
 from collections.abc import Iterator
 
-from ...digest.shell import programs
-from ...model import Step, StepKind, StepStatus
-from ...text.sanitize import clean, one_line, shorten
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.digest.shell import programs
+from agentdash.sessions.text.sanitize import clean, one_line, shorten
 
 _REJECTED = re.compile(r"error=patch rejected: |error=.{0,200}?`([^`]{1,4000})` rejected: ")
 """Lines of stderr; the command is in backticks."""

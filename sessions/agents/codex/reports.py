@@ -1,7 +1,7 @@
 """codex's reports of its use, call by call (codex-cli 0.169.0)."""
 
-from ...costs.reports import CALL, ROLLOUT, THREAD, Report, Reported
-from ...model import Usage
+from agentdash.sessions.model.session import Usage
+from agentdash.sessions.rules.costs.reports import CALL, ROLLOUT, THREAD, Report, Reported
 
 
 def note_call(reported: Reported | None, call: Usage, total: Usage, model: str | None, at: int | None) -> None:

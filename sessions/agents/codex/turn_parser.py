@@ -8,15 +8,15 @@ import zlib
 
 from msgspec import structs
 
-from ...costs.reports import THREAD, Report
-from ...model import Step, StepKind, StepStatus, Usage
-from ..names import UUID
-from ..parsing.event_parser import EventParser, EventState
-from ..parsing.step_fields import StepFields, changed
-from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events, items
-from .item_steps import described, ended, message_of, readable_error
-from .refusals import refused
+from agentdash.sessions.agents.codex import events, items
+from agentdash.sessions.agents.codex.item_steps import described, ended, message_of, readable_error
+from agentdash.sessions.agents.codex.refusals import refused
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
+from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.rules.costs.reports import THREAD, Report
 
 _OPEN = "call:"
 """The prefix of open calls' keys, which no other item has."""
@@ -34,7 +34,7 @@ class CallItemParser(EventParser):
             step = self._made(_begun(item), at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING)
             self._remember(f"{_OPEN}{item.call_id or item.id}", step)
             return [step]
-        from .rollout import tools  # the typed items of current versions do not need it
+        from agentdash.sessions.agents.codex.rollout import tools  # the typed items of current versions do not need it
 
         earlier = self.state.open.pop(self._answered(item), None)
         if earlier is None:
@@ -49,7 +49,7 @@ class CallItemParser(EventParser):
 
 
 def _begun(item: items.Call) -> StepFields:
-    from .rollout import tools
+    from agentdash.sessions.agents.codex.rollout import tools
 
     if isinstance(item, items.LocalShellCall):
         return tools.command(tools.command_text(item.action.command))

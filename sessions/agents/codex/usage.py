@@ -14,15 +14,15 @@ from time import monotonic
 
 from msgspec import Struct
 
-from ...costs.prices import Price
-from ...costs.pricing import call_of, price_of
-from ...costs.reports import MOST_PENDING, ROLLOUT, Report
-from ...model import Usage
-from ...storage.files.line_reader import LineReader
-from ..parsing.json_lines import Count
-from ..parsing.tolerant_decoder import TolerantDecoder
-from ..parsing.usage_meter import Meter
-from .rollout.edits import find_rollout
+from agentdash.sessions.agents.codex.rollout.edits import find_rollout
+from agentdash.sessions.agents.parsing.json_lines import Count
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.usage_meter import Meter
+from agentdash.sessions.model.session import Usage
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import call_of, price_of
+from agentdash.sessions.rules.costs.reports import MOST_PENDING, ROLLOUT, Report
+from agentdash.sessions.storage.files.line_reader import LineReader
 
 
 class OpenCall:

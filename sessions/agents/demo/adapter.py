@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from ...errors import UsageError
-from ...launch import Command, Launch, Prices
-from ..base import Agent, LaunchRequest, LiveSettings
-from ..capabilities import Live, OwnFiles, Use
-from ..parsing.parser import TurnParser
-from ..parsing.usage_meter import Measurable, Measures, When
+from agentdash.sessions.agents.base import Agent, LaunchRequest, LiveSettings
+from agentdash.sessions.agents.capabilities import Live, OwnFiles, Use
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Command, Launch, Prices
 
 if TYPE_CHECKING:
-    from ..dialogue import Dialogue
-    from ..parsing.sent_prompt import SentPrompt
+    from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 
 TRANSPORT = "demo-lines"
 """The protocol of the live demo agent."""
@@ -45,7 +45,7 @@ class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
 
 def _parser(turn: int) -> TurnParser:
     """Return a parser that reads every transport, because a file does not name its own."""
-    from .live_parser import LiveDemoParser  # only a process that reads turns needs it
+    from agentdash.sessions.agents.demo.live_parser import LiveDemoParser  # only a process that reads turns needs it
 
     return LiveDemoParser(turn)
 
@@ -63,7 +63,7 @@ def _fixed_start(launch: Launch) -> tuple[object, ...]:
 
 
 def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from .dialogue import DemoDialogue
+    from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 
     return DemoDialogue(opening)
 
@@ -72,8 +72,8 @@ def _has_prompt(sent: "SentPrompt") -> bool | None:
     """Search the conversation's file in the state folder; None for a process of one turn."""
     if sent.launch.transport != TRANSPORT:
         return None
-    from ...storage.paths import default_home
-    from .sent import conversation_has  # only needed if a turn broke off
+    from agentdash.sessions.agents.demo.sent import conversation_has  # only needed if a turn broke off
+    from agentdash.sessions.storage.paths import default_home
 
     home = sent.env.get("AGENTDASH_HOME")
     return conversation_has(Path(home) if home else default_home(), sent)
@@ -110,7 +110,7 @@ class Demo(Agent):
 
         A live player reads the markers itself, because it gets later prompts too.
         """
-        from .script import SCRIPTS, named_script, unknown_script
+        from agentdash.sessions.agents.demo.script import SCRIPTS, named_script, unknown_script
 
         settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
         named = named_script(request.prompt)

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...storage.paths import write_atomic
-from ..parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.storage.paths import write_atomic
 
 
 class KeptPrompt(Struct, frozen=True, kw_only=True):

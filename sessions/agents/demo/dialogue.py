@@ -8,10 +8,22 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from ...asks.model import Answer, Ask
-from ..dialogue import Asked, Changed, Delivery, Dialogue, Event, Failed, Ready, Received, Settled, TurnBegan, TurnEnded
-from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events, live_events, live_requests
+from agentdash.sessions.agents.demo import events, live_events, live_requests
+from agentdash.sessions.agents.dialogue import (
+    Asked,
+    Changed,
+    Delivery,
+    Dialogue,
+    Event,
+    Failed,
+    Ready,
+    Received,
+    Settled,
+    TurnBegan,
+    TurnEnded,
+)
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.rules.asks.model import Answer, Ask
 
 _DECODER: TolerantDecoder[live_events.AnyLiveEvent] = TolerantDecoder(live_events.AnyLiveEvent)
 _DELIVERIES = frozenset(Delivery)

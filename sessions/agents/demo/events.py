@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ..parsing.json_lines import Count
+from agentdash.sessions.agents.parsing.json_lines import Count
 
 
 class Event(Struct, tag_field="type", kw_only=True, omit_defaults=True):

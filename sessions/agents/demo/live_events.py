@@ -2,10 +2,10 @@
 
 from msgspec import field
 
-from ...asks.model import Ask
-from ..parsing.json_lines import Count
-from . import events
-from .events import Event
+from agentdash.sessions.agents.demo import events
+from agentdash.sessions.agents.demo.events import Event
+from agentdash.sessions.agents.parsing.json_lines import Count
+from agentdash.sessions.rules.asks.model import Ask
 
 
 class Ready(Event, tag="ready"):

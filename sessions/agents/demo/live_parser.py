@@ -4,14 +4,14 @@ from typing import Any, Unpack
 
 from msgspec import field, structs
 
-from ...asks.answers import sentence
-from ...asks.model import AskKind
-from ...model import Change, Step, StepKind, StepStatus, Usage
-from ..parsing.event_parser import EventState
-from ..parsing.step_fields import StepFields, changed
-from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events, live_events
-from .turn_parser import DemoParser
+from agentdash.sessions.agents.demo import events, live_events
+from agentdash.sessions.agents.demo.turn_parser import DemoParser
+from agentdash.sessions.agents.parsing.event_parser import EventState
+from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.rules.asks.answers import sentence
+from agentdash.sessions.rules.asks.model import AskKind
 
 OUTPUT_TAIL = 8 << 10
 """Characters kept of the output of a command that runs; its end has the output as the agent reports it."""

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct, field
 
-from ...asks.model import Verdict
+from agentdash.sessions.rules.asks.model import Verdict
 
 
 class Request(Struct, tag_field="type", kw_only=True, frozen=True, omit_defaults=True):

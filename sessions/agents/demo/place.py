@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...errors import UsageError
-from ...storage.paths import write_atomic
-from ..parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.storage.paths import write_atomic
 
 MARK = "demo.json"
 DEMO_DEFAULT = "codex-demo"

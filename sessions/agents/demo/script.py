@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ...asks.model import AskKind, Question
-from . import events
+from agentdash.sessions.agents.demo import events
+from agentdash.sessions.rules.asks.model import AskKind, Question
 
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 _FOLDER = Path(__file__).parent / "scripts"
@@ -34,7 +34,7 @@ class Leave(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AskFor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question for the user: see :class:`...asks.model.Ask`."""
+    """A question for the user: see :class:`...rules.asks.model.Ask`."""
 
     kind: AskKind
     title: str

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ..names import PLAIN_NAME
-from ..parsing.sent_prompt import CLOCK_MS, SentPrompt, is_readable
-from .conversation import Conversation
+from agentdash.sessions.agents.demo.conversation import Conversation
+from agentdash.sessions.agents.names import PLAIN_NAME
+from agentdash.sessions.agents.parsing.sent_prompt import CLOCK_MS, SentPrompt, is_readable
 
 
 def conversation_has(home: Path, sent: SentPrompt) -> bool | None:

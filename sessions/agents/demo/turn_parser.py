@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec import structs
 
-from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
-from ..parsing.event_parser import EventParser
-from ..parsing.step_fields import StepFields, plan
-from ..parsing.tolerant_decoder import TolerantDecoder
-from . import events
+from agentdash.sessions.agents.demo import events
+from agentdash.sessions.agents.parsing.event_parser import EventParser
+from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 
 class DemoParser(EventParser):

@@ -11,14 +11,14 @@ from typing import Any, Unpack
 import msgspec
 from msgspec import Raw, Struct, field, structs
 
-from ...model import Step, StepKind, StepStatus, Usage, known_sum
-from ..parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
-from ..parsing.step_fields import StepFields
-from ..parsing.tolerant_decoder import TolerantDecoder
-from ..parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
-from . import session_events as events
-from .document import Document, begins
-from .tools import step_of
+from agentdash.sessions.agents.gemini import session_events as events
+from agentdash.sessions.agents.gemini.document import Document, begins
+from agentdash.sessions.agents.gemini.tools import step_of
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage, known_sum
 
 _MOST_REMEMBERED = 1_000
 """Messages; one that is written again after this number of others is shown again."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
-from ..parsing.json_lines import NULL, Count, Words, text_of, value_of
-from ..parsing.wrappers import is_wrapped
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Words, text_of, value_of
+from agentdash.sessions.agents.parsing.wrappers import is_wrapped
 
 _PREAMBLE = frozenset({"hook_context", "session_context", "state_snapshot"})
 _FIRST_WORDS = "This is the Gemini CLI. We are setting up the context"

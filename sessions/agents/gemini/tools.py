@@ -6,10 +6,10 @@ The exit code is only in the text for the model, and only if it is not 0 (Gemini
 import re
 from typing import Any
 
-from ...model import Change, PlanItem, StepKind, StepStatus
-from ..parsing.json_lines import NULL, value_of
-from ..parsing.step_fields import StepFields, plan
-from .session_events import ToolCall, result_text
+from agentdash.sessions.agents.gemini.session_events import ToolCall, result_text
+from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}
 _GOES_ON = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..base import TranscriptFormat
-from ..parsing.parser import TurnParser
+from agentdash.sessions.agents.base import TranscriptFormat
+from agentdash.sessions.agents.parsing.parser import TurnParser
 
 _MESSAGES = frozenset({"user", "gemini", "info", "warning", "error"})
 
@@ -23,6 +23,6 @@ class GeminiSession(TranscriptFormat):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
-        from .session import GeminiSessionParser
+        from agentdash.sessions.agents.gemini.session import GeminiSessionParser
 
         return GeminiSessionParser(turn)

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 from msgspec import field
 
-from ...model import Step, StepKind
-from ...text.sanitize import one_line
-from .json_lines import NOT_JSON, UNREADABLE
-from .json_repair import parsed
-from .line_parts import is_text, parts
-from .parser import ParserState, TurnParser
-from .tolerant_decoder import Reading, TolerantDecoder, Unread
+from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE
+from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.line_parts import is_text, parts
+from agentdash.sessions.agents.parsing.parser import ParserState, TurnParser
+from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.text.sanitize import one_line
 
 _MOST_FIELDS = 100
 """Names of fields that are counted separately."""

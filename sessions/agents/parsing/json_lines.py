@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from .json_repair import DEEPEST, parsed, repaired
+from agentdash.sessions.agents.parsing.json_repair import DEEPEST, parsed, repaired
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """The errors that decoding a line can raise."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from .json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
 
 # The places of an event at which no whole event can be: the agent fills them itself, with something else.  An event
 # there was printed behind one that is torn just before it.  A model chooses values too, such as the input of a tool,

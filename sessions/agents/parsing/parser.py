@@ -7,11 +7,11 @@ from typing import ClassVar, Unpack
 import msgspec
 from msgspec import Struct, field, structs
 
-from ...model import Step, StepKind, StepStatus
-from ...rules.truncate import trimmed
-from ...rules.turn_facts import Facts
-from ..names import PLAIN_NAME
-from .step_fields import Details, StepFields
+from agentdash.sessions.agents.names import PLAIN_NAME
+from agentdash.sessions.agents.parsing.step_fields import Details, StepFields
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.truncate import trimmed
+from agentdash.sessions.rules.turn_facts import Facts
 
 MOST_OPEN = 10_000
 """Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ...values.plan_windows import PlanWindow, from_claude, from_codex
-from .line_parts import parts
+from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.model.plan_windows import PlanWindow, from_claude, from_codex
 
 _TAIL_BYTES = 256 * 1024
 """Bytes at the end of a transcript in which the newest report is searched."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ...text.unified_diff import Diff
+from agentdash.sessions.text.unified_diff import Diff
 
 
 class RecordedChange(Struct, frozen=True, kw_only=True):

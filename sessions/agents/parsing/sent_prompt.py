@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...launch import Launch
-from ...storage.files.line_reader import LineReader
-from .line_parts import parts
+from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.storage.files.line_reader import LineReader
 
 SEARCHED_BYTES = 64 << 20
 """Bytes at the end of a transcript that are searched: the prompt of a turn that has just crashed is near its end."""

@@ -4,7 +4,7 @@ from typing import Any, TypedDict, Unpack, cast
 
 from msgspec import structs
 
-from ...model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 
 class Details(TypedDict, total=False):

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw, Struct, inspect
 
-from .json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
-from .json_repair import Numeral, parsed, repaired, shallow
-from .line_parts import parts
+from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
+from agentdash.sessions.agents.parsing.json_repair import Numeral, parsed, repaired, shallow
+from agentdash.sessions.agents.parsing.line_parts import parts
 
 T = TypeVar("T")
 

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from msgspec import Raw, field, structs
 
-from ...model import Step, StepKind, StepStatus, Usage
-from .event_parser import EventParser, EventState
-from .json_lines import UNREADABLE, declared_type
-from .line_parts import parts
-from .tolerant_decoder import Reading, TolerantDecoder, Unread
+from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, declared_type
+from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
 
 T = TypeVar("T")
 

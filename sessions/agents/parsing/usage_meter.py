@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...costs.reports import Report
-from ...model import Usage
+from agentdash.sessions.model.session import Usage
+from agentdash.sessions.rules.costs.reports import Report
 
 
 class When(StrEnum):

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from ...errors import RefusalError
-from ...text.units import compared_money
-from ...values.membership import Budget
-from .family_account import Amount
-from .period_budgets import FIRST, KINDS, LEAST, Kind, of
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.limits.family_account import Amount
+from agentdash.sessions.rules.limits.period_budgets import FIRST, KINDS, LEAST, Kind, of
+from agentdash.sessions.text.units import compared_money
 
 _ROUNDING = 1e-9
 """US dollars by which sums of shares may differ from a budget."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from ...costs.cost import Cost, tokens_words
-from ...text.units import compared_money, money
-from ...values.membership import Budget
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.cost import Cost, tokens_words
+from agentdash.sessions.text.units import compared_money, money
 
 
 class Amount(Struct, frozen=True):

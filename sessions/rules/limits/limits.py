@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from ...costs.cost import Cost
-from ...errors import UsageError
-from ...text import durations
-from ...text.units import compared_money
+from agentdash.sessions.model import durations
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.text.units import compared_money
 
 Positive = Annotated[float, Meta(gt=0)]
 

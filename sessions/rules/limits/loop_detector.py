@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ...model import Step, StepKind, StepStatus
-from ...text.sanitize import one_line
-from ..step_outcome import failed
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.step_outcome import failed
+from agentdash.sessions.text.sanitize import one_line
 
 _CALLS = frozenset({StepKind.TOOL_CALL, StepKind.WEB_SEARCH, StepKind.SUBAGENT})
 _MOST_SPEAKERS = 32

@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...values.membership import Budget
-from .family_account import Amount, crossed
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.limits.family_account import Amount, crossed
 
 Period = Literal["day", "week"]
 Action = Literal["warn", "stop"]

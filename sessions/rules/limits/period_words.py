@@ -1,8 +1,8 @@
 """The words for budgets of days and weeks: their state, and why a turn waits, is refused, or ends.  Pure."""
 
-from ...text.units import compared_money, count, money
-from .family_account import Account, Amount, budget_words
-from .period_budgets import Kind, Lacking, PeriodState, amounts_left, of
+from agentdash.sessions.rules.limits.family_account import Account, Amount, budget_words
+from agentdash.sessions.rules.limits.period_budgets import Kind, Lacking, PeriodState, amounts_left, of
+from agentdash.sessions.text.units import compared_money, count, money
 
 
 def used_words(state: PeriodState, kind: Kind | None = None) -> str:

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ...model import Status, short_id
-from ...text import units
-from ...text.sanitize import one_line
+from agentdash.sessions.model.session import Status, short_id
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import one_line
 
 TITLE_CELLS = 40
 """The width to which a reason cuts the title of the other session."""

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from ...model import Session
-from ...text.sanitize import one_line
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.text.sanitize import one_line
 
 HELD_BY_USER = "by you"
 """The reason of a hold that the user asked for; other holds end when nothing is left to hold."""

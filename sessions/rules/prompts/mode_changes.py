@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ...model import Turn
-from ...text.sanitize import one_line
-from ...values.turn_mode import TurnMode
+from agentdash.sessions.model.session import Turn
+from agentdash.sessions.model.turn_mode import TurnMode
+from agentdash.sessions.text.sanitize import one_line
 
 _EXCERPT = 40
 """Characters shown of instructions."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ...text.sanitize import one_line
+from agentdash.sessions.text.sanitize import one_line
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _TICKS = re.compile("(`+)")

@@ -7,17 +7,32 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from ...costs.usage_totals import WITHOUT_MODEL
-from ...launch import Launch
-from ...rules.limits.admission import FamilyLimits, Numbers, check_numbers, check_rounds, check_spent, extend, share_of
-from ...rules.limits.family_account import Account, accounts
-from ...rules.limits.period_budgets import Share
-from ...values.membership import Budget, Membership
-from ...values.steps import OTHER_PROGRAM
-from ..rows import Query, dump, load
-from ..usual_use import usual_use
-from .family_budgets import accounts_of, budgets_of, ledgers_of, line_of, members_of, name_of
-from .workers import LEAD_KEY
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.steps import OTHER_PROGRAM
+from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.admission import (
+    FamilyLimits,
+    Numbers,
+    check_numbers,
+    check_rounds,
+    check_spent,
+    extend,
+    share_of,
+)
+from agentdash.sessions.rules.limits.family_account import Account, accounts
+from agentdash.sessions.rules.limits.period_budgets import Share
+from agentdash.sessions.storage.families.family_budgets import (
+    accounts_of,
+    budgets_of,
+    ledgers_of,
+    line_of,
+    members_of,
+    name_of,
+)
+from agentdash.sessions.storage.families.workers import LEAD_KEY
+from agentdash.sessions.storage.rows import Query, dump, load
+from agentdash.sessions.storage.usual_use import usual_use
 
 N = TypeVar("N", int, float)
 

@@ -4,9 +4,9 @@ import sqlite3
 
 from msgspec import structs
 
-from ...model import Session
-from ..database import Database
-from ..rows import ENDED_ONES, LIVE_ONES, SELECT_SESSION, session_from
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import ENDED_ONES, LIVE_ONES, SELECT_SESSION, session_from
 
 _ABOVE = (
     "WITH RECURSIVE above (id) AS (SELECT coalesce(parent, lead) FROM sessions WHERE id = ?"

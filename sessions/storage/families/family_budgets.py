@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ...errors import UnknownSessionError
-from ...model import LIVE, Status, short_id
-from ...rules.limits.admission import FamilyLimits, Ledger
-from ...rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
-from ...values.membership import Budget
-from ..database import Database
-from ..rows import USES_MODEL, WITHOUT_FIGURES, Query, load
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.model.session import LIVE, Status, short_id
+from agentdash.sessions.rules.limits.admission import FamilyLimits, Ledger
+from agentdash.sessions.rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import USES_MODEL, WITHOUT_FIGURES, Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
 

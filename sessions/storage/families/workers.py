@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ...model import Session
-from ...values.taken_by import HAND
-from ..database import Database
-from ..rows import ENDED_ONES
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.model.taken_by import HAND
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import ENDED_ONES
 
 LEAD_KEY = "lead:"
 """The beginning of the key of a prompt that a lead sends by a tool; all others without an author are the user's."""

@@ -9,18 +9,18 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from ...conversation.marks import Mark
-from ...errors import NewerStoreError, StoreError
-from ...launch import Launch
-from ...model import Prompt, Session, Status, StoppedBy, Turn
-from ..families.families import take_back, without_used_key
-from ..marks import add_mark
-from ..paths import SessionFolder, write_atomic
-from ..prompts.queued_prompt import QueuedPrompt
-from ..queries import Recipe
-from ..rows import USAGE_COLUMNS, dump
-from ..store import Store, touch_children
-from ..use.report_log import count_lacking
+from agentdash.sessions.model.errors import NewerStoreError, StoreError
+from agentdash.sessions.model.session import Prompt, Session, Status, StoppedBy, Turn
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.storage.families.families import take_back, without_used_key
+from agentdash.sessions.storage.marks import add_mark
+from agentdash.sessions.storage.paths import SessionFolder, write_atomic
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.sessions.storage.queries import Recipe
+from agentdash.sessions.storage.rows import USAGE_COLUMNS, dump
+from agentdash.sessions.storage.store import Store, touch_children
+from agentdash.sessions.storage.use.report_log import count_lacking
 
 FORMAT = 1
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from ...costs.repricing import Estimates
-from ...errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
-from ...model import Session, Status, short_id
-from ..paths import SESSION_ID, Layout, SessionFolder
-from ..rows import dump
-from ..store import Store
-from .session_record import Identity, read_identity, restore, write_record
+from agentdash.sessions.model.errors import AmbiguousSessionError, StoreError, UnknownSessionError, UsageError
+from agentdash.sessions.model.session import Session, Status, short_id
+from agentdash.sessions.rules.costs.repricing import Estimates
+from agentdash.sessions.storage.files.session_record import Identity, read_identity, restore, write_record
+from agentdash.sessions.storage.paths import SESSION_ID, Layout, SessionFolder
+from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.storage.store import Store
 
 
 class Trashed(Struct, frozen=True, kw_only=True):

@@ -8,13 +8,13 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...clock import now_ms
-from ...errors import UnknownSessionError
-from ...launch import Launch, TurnPlan
-from ...model import Status, short_id
-from ...values.adjustments import Adjustment, AdjustmentState, From, Setting
-from ..database import Database
-from ..rows import dump, launch_from, load
+from agentdash.sessions.model.adjustments import Adjustment, AdjustmentState, From, Setting
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import Status, short_id
+from agentdash.sessions.rules.launch import Launch, TurnPlan
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import dump, launch_from, load
 
 _PENDING = "state IN ('asked', 'sent')"
 _MOST_REASON = 400

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import structs
 
-from ...asks.answers import title_repeats_body
-from ...asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
-from ...asks.recorded import AskState, RecordedAsk
-from ...asks.settings import decided_late
-from ...clock import now_ms
-from ...errors import UnknownSessionError
-from ...model import short_id
-from ...text.sanitize import shorten
-from ...text.unhidden import unhidden
-from ..database import Database
-from ..rows import dump, load
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import short_id
+from agentdash.sessions.rules.asks.answers import title_repeats_body
+from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
+from agentdash.sessions.rules.asks.settings import decided_late
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import dump, load
+from agentdash.sessions.text.sanitize import shorten
+from agentdash.sessions.text.unhidden import unhidden
 
 _SELECT = (
     "SELECT *, (SELECT json_extract(launch, '$.asks.on_timeout') FROM turns"
@@ -90,7 +90,10 @@ class Asks:
 
         An ask that is cut in its row is left out, because the next could have the same beginning.
         """
-        from ...asks.always import can_remember, own_scope  # only a process whose agent asks needs them
+        from agentdash.sessions.rules.asks.always import (  # only a process whose agent asks needs them
+            can_remember,
+            own_scope,
+        )
 
         rows = self._database.rows(
             f"{_SELECT} WHERE session = ? AND json_extract(answer, '$.verdict') = ?",

@@ -9,14 +9,14 @@ import sqlite3
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...errors import SessionBusyError, UnknownSessionError, UsageError
-from ...launch import Launch
-from ...model import short_id
-from ...rules.prompts.chain import Predecessor, Standing, unanswered_prompt
-from ..database import Database
-from ..families.admission import admit_chained
-from ..rows import dump, launch_from, status_from
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.session import short_id
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.prompts.chain import Predecessor, Standing, unanswered_prompt
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.families.admission import admit_chained
+from agentdash.sessions.storage.rows import dump, launch_from, status_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (

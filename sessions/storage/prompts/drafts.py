@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..paths import Layout, write_atomic
+from agentdash.sessions.storage.paths import Layout, write_atomic
 
 NEW_SESSION = "new"
 """The draft of the dialog that starts a session; the name is shorter than any session's id."""

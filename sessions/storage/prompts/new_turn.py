@@ -9,16 +9,24 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import structs
 
-from ...clock import now_ms
-from ...costs.usage_totals import spent_by
-from ...errors import AgentdashError, SessionBusyError
-from ...launch import Launch
-from ...model import ENDED, Status, short_id
-from ...rules.limits.limits import Limits, used_up
-from ..families.admission import admit_prompt
-from ..marks import recorded
-from ..rows import SELECT_TURN, dump, load, turn_from
-from .queued_prompt import UNDER_WAY, Build, QueuedPrompt, hold, let_go_if_empty, next_row, prompt_of
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import AgentdashError, SessionBusyError
+from agentdash.sessions.model.session import ENDED, Status, short_id
+from agentdash.sessions.rules.costs.usage_totals import spent_by
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.limits import Limits, used_up
+from agentdash.sessions.storage.families.admission import admit_prompt
+from agentdash.sessions.storage.marks import recorded
+from agentdash.sessions.storage.prompts.queued_prompt import (
+    UNDER_WAY,
+    Build,
+    QueuedPrompt,
+    hold,
+    let_go_if_empty,
+    next_row,
+    prompt_of,
+)
+from agentdash.sessions.storage.rows import SELECT_TURN, dump, load, turn_from
 
 
 def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:

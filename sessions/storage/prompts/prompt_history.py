@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ..database import Database
+from agentdash.sessions.storage.database import Database
 
 NEWEST_ROWS = 5_000
 """Number of rows of each table that are searched, the newest ones."""

@@ -6,19 +6,17 @@ move, cancel or send it, exactly one has its way, and each prompt is sent or can
 
 import sqlite3
 
-from ...clock import now_ms
-from ...errors import RefusalError, SessionBusyError, UnknownSessionError
-from ...keys import check_same_task
-from ...launch import TurnPlan
-from ...model import ENDED, Status, short_id
-from ...rules.limits.period_words import agent_refusal_words, refusal_words
-from ...rules.prompts.delivery import HELD_BY_USER, PromptState
-from ..database import Database
-from ..families.admission import admit_prompt, admit_round
-from ..rows import ENDED_ONES, dump
-from ..use.period_budgets import PeriodAdmission
-from .new_turn import take
-from .queued_prompt import (
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import RefusalError, SessionBusyError, UnknownSessionError
+from agentdash.sessions.model.session import ENDED, Status, short_id
+from agentdash.sessions.rules.keys import check_same_task
+from agentdash.sessions.rules.launch import TurnPlan
+from agentdash.sessions.rules.limits.period_words import agent_refusal_words, refusal_words
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, PromptState
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.families.admission import admit_prompt, admit_round
+from agentdash.sessions.storage.prompts.new_turn import take
+from agentdash.sessions.storage.prompts.queued_prompt import (
     AGAIN,
     ORDER,
     UNDER_WAY,
@@ -35,7 +33,9 @@ from .queued_prompt import (
     prompt_of,
     resend_key,
 )
-from .unconfirmed import decide
+from agentdash.sessions.storage.prompts.unconfirmed import decide
+from agentdash.sessions.storage.rows import ENDED_ONES, dump
+from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
 
 
 class PromptQueue:

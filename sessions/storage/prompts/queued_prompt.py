@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
-from ...clock import now_ms
-from ...conversation.continuation import Recorded
-from ...errors import StoreError
-from ...launch import Launch, TurnPlan, plan_like
-from ...model import Status, StoppedBy
-from ...rules.prompts.delivery import HELD_BY_USER
-from ..rows import dump, launch_from
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import StoreError
+from agentdash.sessions.model.session import Status, StoppedBy
+from agentdash.sessions.rules.conversation.continuation import Recorded
+from agentdash.sessions.rules.launch import Launch, TurnPlan, plan_like
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
+from agentdash.sessions.storage.rows import dump, launch_from
 
 AGAIN = ", attempt "
 """Between a prompt's key and the number of an attempt to send it; callers choose keys, which rarely contain this."""

@@ -7,9 +7,9 @@ import sqlite3
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...rules.prompts.delivery import PromptState
-from ..database import Database
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.storage.database import Database
 
 
 class Unconfirmed(Struct, frozen=True, kw_only=True):

@@ -2,13 +2,13 @@
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...launch import Launch
-from ...model import Left, Receipt, Status
-from ...rules.compaction import CompactionMark
-from ...rules.prompts.delivery import Fate, PromptState
-from ..database import Database
-from ..rows import LIVE_ONES
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Left, Receipt, Status
+from agentdash.sessions.rules.compaction import CompactionMark
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.prompts.delivery import Fate, PromptState
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import LIVE_ONES
 
 
 class Owner(Struct, frozen=True, kw_only=True):

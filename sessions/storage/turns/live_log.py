@@ -4,17 +4,17 @@ import sqlite3
 
 from msgspec import Struct, structs
 
-from ...clock import now_ms
-from ...launch import Launch, following
-from ...model import Status
-from ...rules.prompts.delivery import PromptState
-from ..database import Database
-from ..prompts.adjustments import defer_earlier
-from ..prompts.new_turn import begin_turn
-from ..prompts.queued_prompt import UNDER_WAY
-from ..rows import dump
-from .claim import Owner
-from .turn_log import withdraw_close
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Launch, following
+from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.prompts.adjustments import defer_earlier
+from agentdash.sessions.storage.prompts.new_turn import begin_turn
+from agentdash.sessions.storage.prompts.queued_prompt import UNDER_WAY
+from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import withdraw_close
 
 OWN = "agent"
 """``turns.asked_by`` of a turn that a live agent began by itself."""

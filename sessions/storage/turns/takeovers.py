@@ -7,17 +7,17 @@ import sqlite3
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...launch import Command, Launch, plan_like
-from ...model import Left, Status, TakenBy, left_text
-from ...rules.turn_facts import Facts
-from ...values.taken_by import BY_HAND, HAND
-from ..prompts.new_turn import take
-from ..prompts.queued_prompt import UNDER_WAY, Build
-from ..rows import ENDED_ONES, dump
-from ..store import Store
-from .claim import Owner
-from .turn_log import TurnLog
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Left, Status, TakenBy, left_text
+from agentdash.sessions.model.taken_by import BY_HAND, HAND
+from agentdash.sessions.rules.launch import Command, Launch, plan_like
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.prompts.new_turn import take
+from agentdash.sessions.storage.prompts.queued_prompt import UNDER_WAY, Build
+from agentdash.sessions.storage.rows import ENDED_ONES, dump
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turns.claim import Owner
+from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 
 class ByHand(Struct, frozen=True, kw_only=True):

@@ -9,9 +9,8 @@ from typing import Any
 
 from msgspec import structs
 
-from ...clock import now_ms
-from ...conversation.marks import MarkKind
-from ...model import (
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import (
     MESSAGE_CHARACTERS,
     Activity,
     Left,
@@ -23,24 +22,25 @@ from ...model import (
     Usage,
     left_text,
 )
-from ...rules.attention import Stuck
-from ...rules.compaction import CompactionMark, cleared
-from ...rules.limits.period_budgets import Share, least_of
-from ...rules.prompts.delivery import PromptState
-from ...rules.status import Verdict
-from ...rules.turn_facts import Facts
-from ..families.admission import keep_worker_share
-from ..marks import add_mark
-from ..prompts.adjustments import defer_earlier
-from ..prompts.new_turn import take
-from ..prompts.queued_prompt import Build, hold_after, put_back
-from ..rows import LIVE_ONES, USAGE_COLUMNS, dump, launch_from, load
-from ..store import Store
-from ..use.period_budgets import PeriodAdmission
-from ..use.report_log import ReportLog, TurnUse
-from ..use.turn_accounts import TurnAccounts, name_of
-from ..wakes import note_end
-from .claim import Claim, Outcome, Owner
+from agentdash.sessions.rules.attention import Stuck
+from agentdash.sessions.rules.compaction import CompactionMark, cleared
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.limits.period_budgets import Share, least_of
+from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.rules.status import Verdict
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.families.admission import keep_worker_share
+from agentdash.sessions.storage.marks import add_mark
+from agentdash.sessions.storage.prompts.adjustments import defer_earlier
+from agentdash.sessions.storage.prompts.new_turn import take
+from agentdash.sessions.storage.prompts.queued_prompt import Build, hold_after, put_back
+from agentdash.sessions.storage.rows import LIVE_ONES, USAGE_COLUMNS, dump, launch_from, load
+from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.turns.claim import Claim, Outcome, Owner
+from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
+from agentdash.sessions.storage.use.report_log import ReportLog, TurnUse
+from agentdash.sessions.storage.use.turn_accounts import TurnAccounts, name_of
+from agentdash.sessions.storage.wakes import note_end
 
 
 class TurnLog:

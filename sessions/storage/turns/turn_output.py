@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...model import Turn
-from ..files.file_part import FilePart
-from ..paths import Layout, SessionFolder
+from agentdash.sessions.model.session import Turn
+from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.paths import Layout, SessionFolder
 
 
 class TurnOutput(Struct, frozen=True):

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from ..database import Database
-from ..local_days import day_sql, zone
-from ..paths import is_read_only
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.local_days import day_sql, zone
+from agentdash.sessions.storage.paths import is_read_only
 
 FIGURES = (
     "input_tokens",

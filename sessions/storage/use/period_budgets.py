@@ -7,8 +7,9 @@ import os
 import sqlite3
 from collections.abc import Collection, Sequence
 
-from ...costs.usage_totals import WITHOUT_MODEL
-from ...rules.limits.period_budgets import (
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
+from agentdash.sessions.rules.limits.period_budgets import (
     Action,
     Kind,
     Lacking,
@@ -23,11 +24,18 @@ from ...rules.limits.period_budgets import (
     over,
     used_up,
 )
-from ...rules.limits.period_words import lacking_words
-from ...values.membership import Budget
-from ..database import Database
-from ..rows import USES_MODEL
-from .period_use import ASKING, Held, PeriodRoom, PeriodUse, budgets_in_force, states_of, today
+from agentdash.sessions.rules.limits.period_words import lacking_words
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import USES_MODEL
+from agentdash.sessions.storage.use.period_use import (
+    ASKING,
+    Held,
+    PeriodRoom,
+    PeriodUse,
+    budgets_in_force,
+    states_of,
+    today,
+)
 
 _FOLDER = f"SELECT cwd FROM sessions WHERE id = ? AND {USES_MODEL}"  # noqa: S608
 

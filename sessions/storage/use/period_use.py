@@ -11,11 +11,12 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...costs.usage_totals import WITHOUT_MODEL
-from ...launch import Launch
-from ...rules.limits.family_account import Amount
-from ...rules.limits.period_budgets import (
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.family_account import Amount
+from agentdash.sessions.rules.limits.period_budgets import (
     Action,
     Asking,
     Lacking,
@@ -28,10 +29,9 @@ from ...rules.limits.period_budgets import (
     end_of,
     grant,
 )
-from ...values.membership import Budget
-from ..local_days import beginning
-from ..rows import OPEN, WITHOUT_FIGURES, Query, load
-from ..usual_use import usual_use
+from agentdash.sessions.storage.local_days import beginning
+from agentdash.sessions.storage.rows import OPEN, WITHOUT_FIGURES, Query, load
+from agentdash.sessions.storage.usual_use import usual_use
 
 _BUDGETS = (
     "SELECT budgets.folder, budgets.period, action, source, raised.begins, coalesce(raised.tokens, budgets.tokens)"

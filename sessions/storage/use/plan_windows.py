@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from ...clock import now_ms
-from ...values.plan_windows import PlanWindow, State
-from ..database import Database
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.plan_windows import PlanWindow, State
+from agentdash.sessions.storage.database import Database
 
 MOST_KEPT = 40
 """Rows that are kept: an agent that makes up names of windows must not fill the table."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ...clock import now_ms
-from ...values.usage import Usage
-from .turn_accounts import TurnAccounts
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.storage.use.turn_accounts import TurnAccounts
 
 if TYPE_CHECKING:
-    from ...costs.reports import Report, Reported
-    from ...rules.turn_facts import Facts
+    from agentdash.sessions.rules.costs.reports import Report, Reported
+    from agentdash.sessions.rules.turn_facts import Facts
 
 _GREATEST = 1 << 62
 
@@ -93,7 +93,7 @@ class ReportLog:
         if reported.pending:
             self._insert(db, reported.reports())
             self._insert_compactions(db, reported)
-        from ...costs.reports import (  # only a runner counts
+        from agentdash.sessions.rules.costs.reports import (  # only a runner counts
             CALL,
             MESSAGE,
             MODELS,
@@ -162,7 +162,7 @@ class ReportLog:
 
     def _own_models(self, db: sqlite3.Connection, running: "list[Report]", result: Usage, facts: "Facts") -> None:
         """Write the turn's part of the running totals of claude's models."""
-        from ...costs.reports import MODELS, own_part
+        from agentdash.sessions.rules.costs.reports import MODELS, own_part
 
         own = own_part(running, self._accounts.base(db, facts), result)
         db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, MODELS))
@@ -174,7 +174,7 @@ class ReportLog:
         A message that only the stream has counts as it was at its start, and something is missing.  So it is if the
         sums of the turn's results are more than its calls, or if the turn has compacted its conversation.
         """
-        from ...costs.reports import MODELS, TRANSCRIPT
+        from agentdash.sessions.rules.costs.reports import MODELS, TRANSCRIPT
 
         partly = bool(db.execute(_ADD_MESSAGES, self._turn).rowcount) or compacted
         totals = {name: row["total"] or 0 for name, row in self._sums(db).items()}
@@ -185,7 +185,7 @@ class ReportLog:
 
     def _insert_rest(self, db: sqlite3.Connection, source: str) -> None:
         """Write the report without figures that stands for the use that the others of a source lack."""
-        from ...costs.reports import REST, Report
+        from agentdash.sessions.rules.costs.reports import REST, Report
 
         newest = "SELECT model FROM reports WHERE session = ? AND turn = ? AND source = ? ORDER BY at DESC LIMIT 1"
         (model,) = db.execute(newest, (*self._turn, source)).fetchone() or (None,)

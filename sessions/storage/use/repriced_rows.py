@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ...costs.reports import RECORD, Report
-from ...costs.repricing import Estimates, KeptReport, Repricing, TurnCost
-from ...model import ENDED
-from ...values.usage import known_sum
-from ..database import Database
-from ..rows import OPEN, usage_from
-from .report_log import ADD_UP
+from agentdash.sessions.model.session import ENDED
+from agentdash.sessions.model.usage import known_sum
+from agentdash.sessions.rules.costs.reports import RECORD, Report
+from agentdash.sessions.rules.costs.repricing import Estimates, KeptReport, Repricing, TurnCost
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import OPEN, usage_from
+from agentdash.sessions.storage.use.report_log import ADD_UP
 
 MOST_TURNS = 100
 MOST_REPORTS = 2_000

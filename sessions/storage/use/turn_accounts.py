@@ -3,12 +3,12 @@
 import sqlite3
 from functools import cached_property
 
-from ...costs.reports import Base, Report, cost_before
-from ...launch import Launch
-from ...model import Usage
-from ...rules.turn_facts import Facts
-from ..database import Database
-from ..rows import launch_from, load, usage_from
+from agentdash.sessions.model.session import Usage
+from agentdash.sessions.rules.costs.reports import Base, Report, cost_before
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import launch_from, load, usage_from
 
 _NAME_CHARACTERS = 200
 

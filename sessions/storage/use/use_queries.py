@@ -8,15 +8,24 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from ...costs.cost import Cost
-from ...costs.pricing import OWN
-from ...costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
-from ...values.usage import Usage
-from ..database import Database
-from ..families.family_budgets import FAMILY
-from ..local_days import QUARTER_SECONDS, after, beginning, day_number, day_of, day_sql, period_sql, quarter_of
-from ..rows import WITHOUT_FIGURES, Query
-from .day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
+from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.pricing import OWN
+from agentdash.sessions.rules.costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
+from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.families.family_budgets import FAMILY
+from agentdash.sessions.storage.local_days import (
+    QUARTER_SECONDS,
+    after,
+    beginning,
+    day_number,
+    day_of,
+    day_sql,
+    period_sql,
+    quarter_of,
+)
+from agentdash.sessions.storage.rows import WITHOUT_FIGURES, Query
+from agentdash.sessions.storage.use.day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
 
 OTHERS = "\0others"
 """The group, in a column, of all groups beyond the most; no other one has a NUL."""
@@ -62,7 +71,7 @@ T = TypeVar("T")
 
 
 class UseQueries:
-    """Answers the questions of :mod:`...costs.usage_table` from the database.
+    """Answers the questions of :mod:`...rules.costs.usage_table` from the database.
 
     Args:
         days: the sums of days; None to add them up for each question.

@@ -9,9 +9,9 @@ from threading import Lock
 
 from msgspec import Struct, structs
 
-from ...agents.parsing.parser import TurnParser
-from ...model import Step
-from ...storage.files.line_reader import ArrivalTimes, LineReader
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes, LineReader
 
 BEGINNING = 4_096
 """Bytes that are kept of a line over the limit."""

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...storage.paths import write_atomic
-from ..additions import SavedAdditions
+from agentdash.sessions.storage.paths import write_atomic
+from agentdash.sessions.transcript.additions import SavedAdditions
 
 WORTH_KEEPING = 4 << 20
 """The smallest turn file with an index, in bytes; a shorter one is read as fast as its index."""
@@ -116,10 +116,8 @@ def _maker(agent: str) -> str:
     """Return an id of the agent and the code that reads it: an index fits only the code that made it."""
     code = zlib.crc32(sys.byteorder.encode())
     sessions = Path(__file__).parents[2]
-    rooms = (sessions / name for name in ("transcript", "agents", "rules", "text"))
+    rooms = (sessions / name for name in ("transcript", "agents", "rules", "model", "text"))
     modules = [path for room in rooms for path in room.rglob("*.py")]
-    names = ("storage/files/line_reader.py", "model.py", "values/steps.py", "values/usage.py")
-    values = [sessions / name for name in names]
-    for module in sorted([*modules, *values]):
+    for module in sorted([*modules, sessions / "storage/files/line_reader.py"]):
         code = zlib.crc32(module.read_bytes(), code)
     return f"{agent} {code:08x}"

@@ -6,9 +6,9 @@ thousands."""
 import re
 from collections.abc import Iterable, Iterator
 
-from ...model import Step, StepKind, StepStatus
-from ...rules.step_outcome import failed
-from ...text.units import count
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.step_outcome import failed
+from agentdash.sessions.text.units import count
 
 _NUMBERS = {kind: number for number, kind in enumerate(StepKind)}
 _KIND_BITS = 0x0F

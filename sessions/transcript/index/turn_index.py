@@ -13,16 +13,25 @@ from time import sleep
 
 from msgspec import structs
 
-from ...agents.formats import Reader
-from ...clock import monotonic
-from ...model import Step, StepKind, Turn
-from ...rules.truncate import trimmed
-from ...rules.turn_facts import Facts
-from ...storage.files.line_reader import ArrivalTimes, LineReader
-from ..additions import Additions, Diffs
-from .block_table import BEGINNING, Block, BlockCache, BlockTable, Placed, latest, parsed_again, steps_of
-from .index_file import SavedIndex
-from .kind_codes import FATAL, encoded, middles, remark, table
+from agentdash.sessions.agents.formats import Reader
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Step, StepKind, Turn
+from agentdash.sessions.rules.truncate import trimmed
+from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes, LineReader
+from agentdash.sessions.transcript.additions import Additions, Diffs
+from agentdash.sessions.transcript.index.block_table import (
+    BEGINNING,
+    Block,
+    BlockCache,
+    BlockTable,
+    Placed,
+    latest,
+    parsed_again,
+    steps_of,
+)
+from agentdash.sessions.transcript.index.index_file import SavedIndex
+from agentdash.sessions.transcript.index.kind_codes import FATAL, encoded, middles, remark, table
 
 BLOCK_BYTES = 256 * 1024
 """The size of a block, which is parsed again to show one of its steps: some milliseconds."""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ...conversation.history import History, Marked, Place
-from ...conversation.places import ASIDE
-from ...conversation.shown import Shown
-from ...model import StepKind
-from ..index.kind_codes import NESTED, table
-from ..mark_steps import MarkStep
-from ..snapshot import View
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.rules.conversation.history import History, Marked, Place
+from agentdash.sessions.rules.conversation.places import ASIDE
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.transcript.index.kind_codes import NESTED, table
+from agentdash.sessions.transcript.mark_steps import MarkStep
+from agentdash.sessions.transcript.snapshot import View
 
 _SAID = table([kind for kind in StepKind if kind not in ASIDE], lacking=NESTED)
 

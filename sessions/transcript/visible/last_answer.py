@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ...model import StepKind
-from ..index.kind_codes import NESTED, table
-from ..session_steps import Growth
-from ..snapshot import View
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.transcript.index.kind_codes import NESTED, table
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.sessions.transcript.snapshot import View
 
 _ANSWERS = table([StepKind.MESSAGE], lacking=NESTED)
 """Messages of the agent itself, not of its sub-agents."""

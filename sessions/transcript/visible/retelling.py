@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ...agents.expanding import Expansions
-from ...conversation.shown import CALLS, FOR_THE_MODEL, closed, is_interrupted
-from ...model import Change, Step, StepKind, StepStatus, StoppedBy
-from ...text import units
-from ...text.json_text import json_text
-from ...text.sanitize import clean, one_line, shorten
-from ...values.steps import OTHER_PROGRAM
-from .. import blocks
-from ..blocks import describe
+from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, StoppedBy
+from agentdash.sessions.model.steps import OTHER_PROGRAM
+from agentdash.sessions.rules.conversation.shown import CALLS, FOR_THE_MODEL, closed, is_interrupted
+from agentdash.sessions.text import units
+from agentdash.sessions.text.json_text import json_text
+from agentdash.sessions.text.sanitize import clean, one_line, shorten
+from agentdash.sessions.transcript import blocks
+from agentdash.sessions.transcript.blocks import describe
 
 RETOLD_CHARACTERS = 120_000
 """About how long a record is at most: some 30,000 tokens, which every agent's model takes."""

@@ -7,14 +7,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from ...agents.registry import agent_named
-from ...conversation.history import History, Part, Place, Position, Root, step_is_visible
-from ...conversation.marks import Mark, MarkKind
-from ...model import Prompt, Session, Step, StepKind, Turn
-from ...storage.files import trash
-from ...storage.paths import Layout, SessionFolder
-from ...storage.queries import Queries
-from ..session_steps import SessionSteps
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.session import Prompt, Session, Step, StepKind, Turn
+from agentdash.sessions.rules.conversation.history import History, Part, Place, Position, Root, step_is_visible
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.storage.files import trash
+from agentdash.sessions.storage.paths import Layout, SessionFolder
+from agentdash.sessions.storage.queries import Queries
+from agentdash.sessions.transcript.session_steps import SessionSteps
 
 MOST_ORIGINS = 50
 """The number of sessions, each forked from the next, whose steps are read."""

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agentdash.sessions import watch
-from agentdash.sessions.watch import Rechecks, rechecked
+from agentdash.sessions.service import watch
+from agentdash.sessions.service.watch import Rechecks, rechecked
 
 AFTER = (0.1, 0.3, 0.9)
 

@@ -7,10 +7,10 @@ import pytest
 from factories import add_turn, no_prompts
 from msgspec import structs
 
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Session, Status, StoppedBy, short_id
+from agentdash.sessions.model.session import Session, Status, StoppedBy, short_id
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.filter_query import parse
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import SessionFolder

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from agentdash.sessions.launch import Command, Launch, Terms, TurnPlan, plan_like
+from agentdash.sessions.model.compaction import Compaction
+from agentdash.sessions.rules.launch import Command, Launch, Terms, TurnPlan, plan_like
 from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.values.compaction import Compaction
 
 COMMAND = Command(argv=("codex", "app-server"), stdin="go", model="m", transport="app-server", opening=("hello",))
 PLAN = TurnPlan(settings={"live": True}, model="m", terms=Terms(limits=Limits(tokens=5), warnings=("careful",)))

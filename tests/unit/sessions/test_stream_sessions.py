@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from places import CAPTURES
 
-from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.recovery.reconcile import settle
-from agentdash.sessions.lifecycle.recovery.salvage import salvaged
-from agentdash.sessions.model import Prompt, Session, Status, Turn, Usage
-from agentdash.sessions.processes import processes
-from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.model.session import Prompt, Session, Status, Turn, Usage
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.service.lifecycle.recovery.reconcile import settle
+from agentdash.sessions.service.lifecycle.recovery.salvage import salvaged
+from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.files.session_record import Identity, read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.transcript.export.formats import FORMATS
 from agentdash.sessions.transcript.tail import StepTail
 
 SESSION = "11111111-1111-4111-8111-111111111111"

@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.sessions.transcript.blocks import ENDINGS
 from agentdash.widgets.drawing import glyphs

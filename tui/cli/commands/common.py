@@ -17,23 +17,23 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from ....sessions.clock import now_ms
-from ....sessions.errors import AgentdashError, StoreError, UsageError
-from ..exit_codes import FAILED
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import AgentdashError, StoreError, UsageError
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from ....sessions.asks.recorded import RecordedAsk
-    from ....sessions.manager import SessionManager
-    from ....sessions.model import Session
-    from ....sessions.reader import SessionReader
-    from ...render.style import Style
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.rules.asks.recorded import RecordedAsk
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.reader import SessionReader
+    from agentdash.tui.render.style import Style
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def open_manager() -> "SessionManager":
     """Return the manager for the state folder and the settings of the environment."""
-    from ....sessions.manager import SessionManager
+    from agentdash.sessions.service.manager import SessionManager
 
     return SessionManager()
 
@@ -70,7 +70,7 @@ def complete_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list
 
 def complete_filter(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return a filter with its last word completed in each way that is possible."""
-    from ....sessions.rules.filter_query import completions
+    from agentdash.sessions.rules.filter_query import completions
 
     before, blank, word = incomplete.rpartition(" ")
     with suppress(AgentdashError), open_reader() as reader:
@@ -84,7 +84,7 @@ def complete_live_ids(_: click.Context, __: click.Parameter, incomplete: str) ->
 
 
 def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
-    from ....sessions.text.sanitize import one_line
+    from agentdash.sessions.text.sanitize import one_line
 
     try:
         with open_reader() as reader:
@@ -153,8 +153,8 @@ def prompt_argument(command: F) -> F:
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
     """Return the style of stdout or stderr; a pipe gets wide lines without colours."""
-    from ....sessions.text.terminal import has_colours
-    from ...render.style import Style
+    from agentdash.sessions.text.terminal import has_colours
+    from agentdash.tui.render.style import Style
 
     stream = sys.stderr if err else sys.stdout
     return Style(
@@ -171,15 +171,15 @@ def print_lines(lines: Iterable[str], *, err: bool = False, painted: bool = True
     Lines that are not ``painted`` contain a raw path, name or text: a pipe gets it unchanged, and a terminal cleaned.
     All other output gets the twins of the characters that we draw with, if the user or the encoding excludes them.
     """
-    from ....sessions.text.terminal import is_wanted
+    from agentdash.sessions.text.terminal import is_wanted
 
     text, stream = "\n".join(lines), sys.stderr if err else sys.stdout
     if stream.isatty():
-        from ....sessions.text.sanitize import clean, clean_but_colours
+        from agentdash.sessions.text.sanitize import clean, clean_but_colours
 
         text = clean_but_colours(text) if painted else clean(text)
     if (painted or stream.isatty()) and is_wanted(getattr(stream, "encoding", None), os.environ):
-        from ....widgets.drawing.glyphs import twins
+        from agentdash.widgets.drawing.glyphs import twins
 
         text = twins(text)
     # style() has decided about colours; click must not decide again.
@@ -196,8 +196,8 @@ def notice(text: str, *, named: bool = True) -> None:
     if context is None or not context.params.get("as_json"):
         print_lines([f"agentdash: {text}" if named else text], err=True)
         return
-    from ....sessions.json_schema import dump
-    from ....sessions.text.sanitize import clean
+    from agentdash.sessions.rules.json_schema import dump
+    from agentdash.sessions.text.sanitize import clean
 
     click.echo(dump({"notice": {"message": clean(text)}}), err=True, nl=False)
 
@@ -222,7 +222,7 @@ _PIECE = 500
 
 def print_json_array(values: Iterable[Any]) -> None:
     """Print any number of values as one JSON array while they are made."""
-    from ....sessions.json_schema import dump
+    from agentdash.sessions.rules.json_schema import dump
 
     values = map(dump, values)
     begin = b"["
@@ -234,7 +234,7 @@ def print_json_array(values: Iterable[Any]) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON: never wrapped, cut or coloured."""
-    from ....sessions.json_schema import dump
+    from agentdash.sessions.rules.json_schema import dump
 
     print_bytes(dump(value))
 
@@ -254,7 +254,7 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ....sessions.text.sanitize import StreamCleaner
+    from agentdash.sessions.text.sanitize import StreamCleaner
 
     cleaner = StreamCleaner()
     for piece in pieces:
@@ -266,11 +266,11 @@ def print_pieces(pieces: Iterable[bytes], *, raw: bool = False) -> None:
 def print_sessions(sessions: Sequence["Session"], *, as_json: bool) -> None:
     """Print several sessions, one line each, and a second line for the reason if there is one."""
     if as_json:
-        from ....sessions.json_schema import session_json
+        from agentdash.sessions.rules.json_schema import session_json
 
         print_json([session_json(session) for session in sessions])
         return
-    from ...render.sessions.table import session_lines
+    from agentdash.tui.render.sessions.table import session_lines
 
     seen_as = style()
     print_lines(line for session in sessions for line in session_lines(session, seen_as))
@@ -288,7 +288,7 @@ def named(reader: "SessionReader", refs: Sequence[str]) -> "list[Session]":
 
 def name_of(session: "Session") -> str:
     """Return the short id and the title."""
-    from ....sessions.text.sanitize import one_line
+    from agentdash.sessions.text.sanitize import one_line
 
     return f'{session.short_id} "{one_line(session.label, 40)}"'
 
@@ -334,14 +334,14 @@ def outcome(sessions: Iterable["Session"]) -> int:
 
 def say_asked(ask: "RecordedAsk") -> None:
     """Print on stderr what a session asks of the user, and how to answer."""
-    from ...render.prompts.asks import asked_line
+    from agentdash.tui.render.prompts.asks import asked_line
 
     notice(asked_line(ask))
 
 
 def warn_of_holders(sessions: "Iterable[Session]") -> None:
     """Print on stderr which of the sessions that are put away users of other machines have."""
-    from ...texts.takeover_texts import put_away_warning
+    from agentdash.tui.texts.takeover_texts import put_away_warning
 
     if warning := put_away_warning(sessions):
         notice(warning)

@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ....sessions.errors import AgentdashError
-from . import common
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.tui.cli.commands import common
 
 MOST = 200
 """Most words that are offered: more would fill the screen."""
@@ -18,15 +18,15 @@ MOST = 200
 
 def complete_limits(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the limits, or for a limit behind ``=`` examples of its values."""
-    from ....sessions.rules.limits.limits import EXAMPLES
+    from agentdash.sessions.rules.limits.limits import EXAMPLES
 
     return _pairs(incomplete, EXAMPLES)
 
 
 def complete_settings(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the settings of the agent that the command names, else of all agents; and behind ``=`` their values."""
-    from ....sessions.settings.catalog import settings
-    from ....sessions.settings.toml_keys import dotted
+    from agentdash.sessions.settings.catalog import settings
+    from agentdash.sessions.settings.toml_keys import dotted
 
     agent = context.params.get("agent")
     found: dict[str, tuple[str, ...]] = {}
@@ -56,7 +56,7 @@ def complete_places(context: click.Context, _: click.Parameter, incomplete: str)
 
 
 def _places(reader: Any, ref: str, incomplete: str) -> Iterator[CompletionItem]:
-    from ....sessions.text.sanitize import one_line
+    from agentdash.sessions.text.sanitize import one_line
 
     turn, dot, _ = incomplete.partition(".")
     if dot and turn.isascii() and turn.isdigit():

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, structs
 
-from .shapes import SOURCES
-from .verbs import LINES, NAMES, VERBS
+from agentdash.tui.cli.schemas.shapes import SOURCES
+from agentdash.tui.cli.schemas.verbs import LINES, NAMES, VERBS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

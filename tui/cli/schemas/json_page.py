@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from ....sessions.text.markdown import escaped, table
-from .documents import documents
-from .verbs import LINES, VERBS
+from agentdash.sessions.text.markdown import escaped, table
+from agentdash.tui.cli.schemas.documents import documents
+from agentdash.tui.cli.schemas.verbs import LINES, VERBS
 
 Schema = Mapping[str, Any]
 

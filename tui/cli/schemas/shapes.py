@@ -9,25 +9,25 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, structs
 
-from ....sessions import json_schema
-from ....sessions.asks.model import Ask, Verdict
-from ....sessions.asks.recorded import RecordedAsk
-from ....sessions.changes.model import Edit, FileChanges, SessionChanges
-from ....sessions.conversation.marks import Mark
-from ....sessions.costs.family_sums import FamilySum
-from ....sessions.costs.repricing import RepricedCosts
-from ....sessions.digest.collect import Digest
-from ....sessions.doctor.model import Finding
-from ....sessions.events.model import EventRecord as PlainEvent
-from ....sessions.events.model import StepEvent as PlainStepEvent
-from ....sessions.launch import Command, Launch
-from ....sessions.model import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
-from ....sessions.rules.attention import Attention
-from ....sessions.settings.sections import Preset
-from ....sessions.storage.counts import Counts
-from ....sessions.values.adjustments import Adjustment
-from ....sessions.values.compaction import RecordedCompaction
-from ....sessions.values.plan_windows import PlanWindow
+from agentdash.sessions.doctor.model import Finding
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.model.compaction import RecordedCompaction
+from agentdash.sessions.model.plan_windows import PlanWindow
+from agentdash.sessions.model.session import Change, Prompt, Receipt, Session, Status, Step, Turn, TurnMode
+from agentdash.sessions.rules import json_schema
+from agentdash.sessions.rules.asks.model import Ask, Verdict
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.rules.attention import Attention
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.rules.costs.repricing import RepricedCosts
+from agentdash.sessions.rules.digest.collect import Digest
+from agentdash.sessions.rules.launch import Command, Launch
+from agentdash.sessions.service.changes.model import Edit, FileChanges, SessionChanges
+from agentdash.sessions.service.events.model import EventRecord as PlainEvent
+from agentdash.sessions.service.events.model import StepEvent as PlainStepEvent
+from agentdash.sessions.settings.sections import Preset
+from agentdash.sessions.storage.counts import Counts
 
 SOURCES: dict[type, tuple[type, ...]] = {}
 """The types from which others were made: they describe the fields."""

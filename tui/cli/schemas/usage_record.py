@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from ....sessions.costs.usage_table import Group, UsageRow, UsageTable
-from ....sessions.text.units import dollars
-from ...texts import usage_texts
+from agentdash.sessions.rules.costs.usage_table import Group, UsageRow, UsageTable
+from agentdash.sessions.text.units import dollars
+from agentdash.tui.texts import usage_texts
 
 
 class UsedRecord(Struct, frozen=True, kw_only=True):

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from ....sessions.doctor.model import Finding
-from ....sessions.events.model import Begin
-from ....sessions.lifecycle.explain import Explanation
-from ....sessions.lifecycle.process_list import ProcessInfo
-from ....sessions.lifecycle.starts.resume_command import ResumeCommand
-from ....sessions.model import Receipt
-from ....sessions.prompts.effects import Effect
-from ....sessions.settings.prices import PriceEntry
-from ....sessions.storage.files.trash import Trashed
-from ....sessions.storage.turns.takeovers import ByHand
-from ....sessions.values.adjustments import Adjustment
-from ....sessions.values.plan_windows import PlanWindow
-from . import shapes
-from .usage_record import UsageRecord
+from agentdash.sessions.doctor.model import Finding
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.model.plan_windows import PlanWindow
+from agentdash.sessions.model.session import Receipt
+from agentdash.sessions.service.events.model import Begin
+from agentdash.sessions.service.lifecycle.explain import Explanation
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.service.lifecycle.starts.resume_command import ResumeCommand
+from agentdash.sessions.service.prompts.effects import Effect
+from agentdash.sessions.settings.prices import PriceEntry
+from agentdash.sessions.storage.files.trash import Trashed
+from agentdash.sessions.storage.turns.takeovers import ByHand
+from agentdash.tui.cli.schemas import shapes
+from agentdash.tui.cli.schemas.usage_record import UsageRecord
 
 Shape = Any
 """A type; in a list of one item, an array of it."""

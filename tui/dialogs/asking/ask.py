@@ -11,22 +11,22 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ....sessions.asks.model import Answer, AskKind, Verdict
-from ....sessions.asks.recorded import RecordedAsk
-from ....sessions.clock import monotonic
-from ....sessions.model import Session
-from ....sessions.text.sanitize import cell_width, clean
-from ....widgets.asks.answer_field import AnswerDraft
-from ....widgets.asks.choice_list import ChoiceList
-from ....widgets.asks.decisions import Decisions
-from ....widgets.asks.question_form import MOST, QuestionForm
-from ....widgets.drawing.text_lines import Line
-from ....widgets.inputs.field import Field
-from ...messages import SessionsChanged
-from ...state.answer_drafts import AnswerDrafts
-from ...texts import ask_texts
-from .ask_facts import AskFacts, AskText
-from .settling import Settling
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.text.sanitize import cell_width, clean
+from agentdash.tui.dialogs.asking.ask_facts import AskFacts, AskText
+from agentdash.tui.dialogs.asking.settling import Settling
+from agentdash.tui.messages import SessionsChanged
+from agentdash.tui.state.answer_drafts import AnswerDrafts
+from agentdash.tui.texts import ask_texts
+from agentdash.widgets.asks.answer_field import AnswerDraft
+from agentdash.widgets.asks.choice_list import ChoiceList
+from agentdash.widgets.asks.decisions import Decisions
+from agentdash.widgets.asks.question_form import MOST, QuestionForm
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.inputs.field import Field
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""

@@ -6,12 +6,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from ....sessions.asks.recorded import RecordedAsk
-from ....widgets.asks.ask_document import SHORT, AskDocument, cut_facts, cut_questions
-from ....widgets.document.document_pane import DocumentPane
-from ....widgets.drawing.text_lines import Line
-from ....widgets.lists.virtual_list import Place
-from ...texts import ask_texts
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.tui.texts import ask_texts
+from agentdash.widgets.asks.ask_document import SHORT, AskDocument, cut_facts, cut_questions
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.lists.virtual_list import Place
 
 LEAST_LINES = 3
 """Least lines of the text on a screen that is too low."""

@@ -10,7 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ....widgets.drawing.text_lines import CommandLine, MiddleLines
+from agentdash.widgets.drawing.text_lines import CommandLine, MiddleLines
 
 
 class Answer(Enum):

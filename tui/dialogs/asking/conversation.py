@@ -12,11 +12,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from ....sessions.text.sanitize import cell_width
-from ....widgets.drawing.roles import MUTED
-from ....widgets.drawing.spans import wrap
-from ....widgets.inputs.field import Field
-from ....widgets.inputs.prompt_box import PromptInput
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.spans import wrap
+from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 Act = Callable[[str], Awaitable[str | None]]
 """Does it, with the text of the box; returns the reason if it was refused."""

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ....sessions.text.sanitize import one_line
-from ....widgets.inputs.history import HistoryInput
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.inputs.history import HistoryInput
 
 
 class SaveScreen(ModalScreen[None]):

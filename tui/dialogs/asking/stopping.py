@@ -9,14 +9,14 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ....sessions.clock import monotonic
-from ....sessions.launch import Ladder
-from ....sessions.model import Receipt, Status
-from ....sessions.text import units
-from ....sessions.text.sanitize import one_line, pad
-from ....widgets.drawing.short_forms import command
-from ....widgets.drawing.text_lines import CommandLine, Line, MiddleLines
-from ...texts.family_texts import stopping
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Receipt, Status
+from agentdash.sessions.rules.launch import Ladder
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import one_line, pad
+from agentdash.tui.texts.family_texts import stopping
+from agentdash.widgets.drawing.short_forms import command
+from agentdash.widgets.drawing.text_lines import CommandLine, Line, MiddleLines
 
 TICK_SECONDS = 0.25
 

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from textual.widgets import Static
 
-from ....sessions.launch import Launch, Start
-from .new_session import NewSessionScreen
-from .offer import Begin, Keep, Offer
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.offer import Begin, Keep, Offer
 
 Plan = Callable[[Start], Awaitable[tuple[Launch | None, str, str | None]]]
 """Returns the exact launch and its consequences in words, or the reason why it is not possible."""

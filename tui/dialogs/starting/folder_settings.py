@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from msgspec import Struct, field
 from textual.widgets import Static
 
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ....sessions.projects.review import Review
-from ....sessions.settings.sections import Preset
-from ....sessions.text.sanitize import clean
-from ...texts.project_texts import project_line
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.projects.review import Review
+from agentdash.sessions.settings.sections import Preset
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.texts.project_texts import project_line
 
 
 class FolderSettings(Struct, frozen=True, kw_only=True):

@@ -12,17 +12,17 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
-from ....sessions.errors import UsageError
-from ....sessions.launch import Launch
-from ....sessions.settings.sections import MOST_COPIES
-from ....sessions.text.sanitize import cell_width, clean
-from ....widgets.inputs.choice import Choice
-from ....widgets.inputs.prompt_box import PromptInput
-from ...keys.keymap import DEFAULT, Keymap
-from ...texts import screen_texts as texts
-from .folder_settings import ProjectLine, ReviewIn, SettingsIn
-from .offer import Begin, Chosen, Keep, Offer, Plan, ToolsFor
-from .start_fields import StartFields
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.settings.sections import MOST_COPIES
+from agentdash.sessions.text.sanitize import cell_width, clean
+from agentdash.tui.dialogs.starting.folder_settings import ProjectLine, ReviewIn, SettingsIn
+from agentdash.tui.dialogs.starting.offer import Begin, Chosen, Keep, Offer, Plan, ToolsFor
+from agentdash.tui.dialogs.starting.start_fields import StartFields
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.inputs.choice import Choice
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 DANGER = "No sandbox, no approvals: it can do anything you can."
 

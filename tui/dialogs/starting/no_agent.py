@@ -9,8 +9,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ...texts.screen_texts import install_lines
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.tui.texts.screen_texts import install_lines
 
 
 class NoAgentScreen(ModalScreen[None]):

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from ....sessions.launch import Launch, Start
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ....sessions.projects.review import Review
-from ....sessions.settings.sections import Preset
-from ....widgets.inputs.prompt_box import PromptTools
-from ...state.ui_state import LastStart
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.projects.review import Review
+from agentdash.sessions.settings.sections import Preset
+from agentdash.tui.state.ui_state import LastStart
+from agentdash.widgets.inputs.prompt_box import PromptTools
 
 
 class Offer(Struct, frozen=True, kw_only=True):

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ....sessions.text.sanitize import one_line
-from ....widgets.inputs.choice import Choice
-from ....widgets.inputs.field import Field
-from ....widgets.inputs.history import HistoryInput
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.inputs.choice import Choice
+from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.history import HistoryInput
 
 SWITCH = {"default": None, "on": True, "off": False}
 """The choices of a switch, and their values."""

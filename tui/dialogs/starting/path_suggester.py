@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.suggester import Suggester
 
-from ....widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.short_forms import place
 
 
 class FolderSuggester(Suggester):

@@ -8,21 +8,21 @@ from msgspec import structs
 from textual.widget import Widget
 from textual.widgets import Input, Label
 
-from ....sessions.launch import Start
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ....sessions.rules.limits.limits import parsed, typed
-from ....sessions.settings.sections import Preset
-from ....widgets.drawing.short_forms import place
-from ....widgets.inputs.choice import Choice
-from ....widgets.inputs.field import Field
-from ....widgets.inputs.history import HistoryInput
-from ....widgets.inputs.prompt_box import PromptInput
-from ...state.ui_state import LastStart
-from ...texts.chain_texts import AFTER
-from .folder_settings import FolderSettings
-from .offer import Offer, ToolsFor
-from .own_settings import OwnSettings
-from .path_suggester import FolderSuggester
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.rules.limits.limits import parsed, typed
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.settings.sections import Preset
+from agentdash.tui.dialogs.starting.folder_settings import FolderSettings
+from agentdash.tui.dialogs.starting.offer import Offer, ToolsFor
+from agentdash.tui.dialogs.starting.own_settings import OwnSettings
+from agentdash.tui.dialogs.starting.path_suggester import FolderSuggester
+from agentdash.tui.state.ui_state import LastStart
+from agentdash.tui.texts.chain_texts import AFTER
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.inputs.choice import Choice
+from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.inputs.prompt_box import PromptInput
 
 NO_PRESET = "(none)"
 

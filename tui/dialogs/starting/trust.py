@@ -8,10 +8,10 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ....sessions.projects.review import Review
-from ....sessions.text.sanitize import clean
-from ...render.setup.trust import review_lines
-from ..dialog import Dialog
+from agentdash.sessions.service.projects.review import Review
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.render.setup.trust import review_lines
 
 Choice = Literal["trust", "forget"]
 

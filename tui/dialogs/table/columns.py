@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from ....widgets.drawing.spans import Row
-from ....widgets.table.columns import COLUMNS, USUAL, Choice, columns
-from ..dialog import ListDialog
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.table.columns import COLUMNS, USUAL, Choice, columns
 
 WIDEST = 60
 

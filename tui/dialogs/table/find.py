@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ....sessions.text.sanitize import cell_width, clean, cut, one_line, pad
-from ....widgets.drawing.spans import Row
-from ....widgets.lists.entry import Entry
-from ..dialog import ListDialog
+from agentdash.sessions.text.sanitize import cell_width, clean, cut, one_line, pad
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.entry import Entry
 
 _HEAD_CELLS = 24
 """Maximum width of the first column."""

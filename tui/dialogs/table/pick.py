@@ -5,9 +5,9 @@ from functools import partial
 
 from textual.events import Key
 
-from ....widgets.drawing.spans import Row
-from ...keys.key_names import LIST_LETTERS
-from ..dialog import ListDialog
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.keys.key_names import LIST_LETTERS
+from agentdash.widgets.drawing.spans import Row
 
 
 class PickScreen(ListDialog[int]):
@@ -20,15 +20,15 @@ class PickScreen(ListDialog[int]):
             ValueError: two offers have the same letter, or one has a letter that moves the cursor or closes.
         """
         super().__init__(title, "j k move   Enter or letter choose   Esc close")
+        self._offers = list(offers)
         self._letters = [key for key, _ in offers]
         if len({*self._letters, *LIST_LETTERS}) != len(offers) + len(LIST_LETTERS):
             raise ValueError(f"letters of {title!r} collide: {' '.join(self._letters)}")
-        self._rows = [partial(_row, key, what) for key, what in offers]
         self._at = at
 
     def on_mount(self) -> None:
         """Put the cursor on the current choice."""
-        self.show(self._rows, self._at)
+        self.show([partial(_row, key, what) for key, what in self._offers], self._at)
 
     def on_key(self, event: Key) -> None:
         """Pick the offer of this key."""

@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-from ....sessions.text.sanitize import one_line
-from ....widgets.drawing.spans import Row
-from ....widgets.inputs.history import HistoryInput
-from ....widgets.table.table_bar import GROUPED
-from ...state.table_views import BUILT_IN, QUICK, View
-from ..dialog import ListDialog
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.state.table_views import BUILT_IN, QUICK, View
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.table.table_bar import GROUPED
 
 NAME_CHARACTERS = 40
 

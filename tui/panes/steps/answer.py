@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ....sessions.conversation.shown import Shown
-from ....sessions.model import Status, StepKind, Turn
-from ....sessions.transcript.index.kind_codes import NESTED, table
-from ....sessions.transcript.snapshot import View
-from ....widgets.steps.filtered_steps import FAILURES
+from agentdash.sessions.model.session import Status, StepKind, Turn
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.transcript.index.kind_codes import NESTED, table
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.widgets.steps.filtered_steps import FAILURES
 
 _MESSAGES = table([StepKind.MESSAGE], lacking=NESTED)
 _ERRORS = table([StepKind.ERROR], lacking=NESTED)

@@ -1,11 +1,11 @@
 """The marks of a conversation in the list of steps: the keys that act on them, the sessions that they name.  Pure."""
 
-from ....sessions.conversation.marks import MarkKind
-from ....sessions.model import Step
-from ....sessions.transcript.mark_steps import MarkStep
-from ....sessions.transcript.session_steps import Growth
-from ....widgets.steps.mark_rows import NO_CUTS, Cuts
-from ...messages import OtherSessionAsked
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.transcript.mark_steps import MarkStep
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.tui.messages import OtherSessionAsked
+from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts
 
 
 def cuts_of(growth: Growth, undo_key: str, open_key: str) -> Cuts:

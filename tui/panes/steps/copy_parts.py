@@ -6,9 +6,9 @@ from string import ascii_lowercase
 import msgspec
 from msgspec import Struct
 
-from ....sessions.json_schema import step_json
-from ....sessions.model import Step
-from ...keys.key_names import LIST_LETTERS
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.rules.json_schema import step_json
+from agentdash.tui.keys.key_names import LIST_LETTERS
 
 
 class Piece(Struct, frozen=True):

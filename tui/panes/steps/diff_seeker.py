@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from ....sessions.transcript.snapshot import View
-from ....widgets.steps.trajectory import Trajectory
-from ...services.background import Requests
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.steps.trajectory import Trajectory
 
 
 class DiffSeeker:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from textual import work
 from textual.containers import Vertical
 
-from ....sessions.model import Session
-from ....sessions.transcript.worker_steps import started_by
-from ...messages import ChangesAsked, ConversationAsked, SaveAsked, WorkersAsked
-from .step_actions import Chosen, StepActions
-from .step_document_pane import StepDocumentPane
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.transcript.worker_steps import started_by
+from agentdash.tui.messages import ChangesAsked, ConversationAsked, SaveAsked, WorkersAsked
+from agentdash.tui.panes.steps.step_actions import Chosen, StepActions
+from agentdash.tui.panes.steps.step_document_pane import StepDocumentPane
 
 
 class StepActionKeys(Vertical):

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 from textual.app import App
 
-from ....sessions.model import Step
-from ....sessions.reader import SessionReader
-from ....sessions.text.sanitize import one_line
-from ....sessions.transcript.snapshot import View
-from ...services.background import Requests
-from ...services.external_programs import ExternalPrograms
-from .copy_parts import main_piece, pieces
-from .step_documents import StepDocuments, step_text
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.panes.steps.copy_parts import main_piece, pieces
+from agentdash.tui.panes.steps.step_documents import StepDocuments, step_text
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
 
 
 class Chosen(NamedTuple):
@@ -54,7 +54,7 @@ class StepActions:
         step = await self._whole(chosen)
         if chosen is None or step is None:
             return
-        from ...dialogs.table.pick import PickScreen
+        from agentdash.tui.dialogs.table.pick import PickScreen
 
         reading = asyncio.to_thread(self._reader.resume_command, chosen.session_id)
         resume, why_not = await self._requests.outcome(reading)

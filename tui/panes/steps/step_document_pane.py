@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from textual.widget import Widget
 
-from ....widgets.document.document_pane import DocumentPane
-from ...services.background import Requests
-from .step_actions import Chosen
-from .step_documents import StepDocuments
+from agentdash.tui.panes.steps.step_actions import Chosen
+from agentdash.tui.panes.steps.step_documents import StepDocuments
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.document.document_pane import DocumentPane
 
 
 class StepDocumentPane(DocumentPane):

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from ....sessions.errors import StoreError, UnknownSessionError
-from ....sessions.lifecycle.explain import Explanation
-from ....sessions.model import Step
-from ....sessions.reader import SessionReader
-from ....sessions.text.sanitize import clean, one_line
-from ....sessions.text.units import count, size
-from ....sessions.transcript.snapshot import View
-from ....widgets.document.model import Document
-from ....widgets.document.plain import PlainText, Spans, facts, pretty_json
-from ....widgets.document.syntax import Code, CodeBlock
-from ....widgets.drawing.spans import Row
-from ....widgets.steps.step_document import step_document
-from ...render.steps import step_text as rendered
-from ...render.style import Style
+from agentdash.sessions.model.errors import StoreError, UnknownSessionError
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.service.lifecycle.explain import Explanation
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.text.sanitize import clean, one_line
+from agentdash.sessions.text.units import count, size
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.render.steps import step_text as rendered
+from agentdash.tui.render.style import Style
+from agentdash.widgets.document.model import Document
+from agentdash.widgets.document.plain import PlainText, Spans, facts, pretty_json
+from agentdash.widgets.document.syntax import Code, CodeBlock
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.steps.step_document import step_document
 
 RAW_MOST = 4 << 20
 """The maximum number of bytes shown of a raw line; the pager opens a longer one."""

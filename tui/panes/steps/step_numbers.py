@@ -2,8 +2,8 @@
 
 import re
 
-from ....sessions.model import Step
-from ....sessions.transcript.snapshot import View
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.transcript.snapshot import View
 
 _NUMBER = re.compile(r"(?:\d{1,9}\.)?\d{1,9}", re.ASCII)
 """A step of this turn, or a turn and its step."""

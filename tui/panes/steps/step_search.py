@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection
 
-from ....sessions.transcript.search import Search
-from ....sessions.transcript.snapshot import View
-from ....widgets.steps.filter_line import Found
-from ...services.background import Requests
+from agentdash.sessions.transcript.search import Search
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.steps.filter_line import Found
 
 PIECE_SECONDS = 0.1
 """Length of one piece of the search, after which the hits so far are shown."""

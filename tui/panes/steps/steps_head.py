@@ -6,10 +6,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from ....sessions.text.sanitize import cell_width, cut, one_line
-from ....widgets.drawing.roles import MUTED
-from ....widgets.drawing.text_lines import Line
-from ....widgets.steps.filter_line import Shown, filter_line
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.steps.filter_line import Shown, filter_line
 
 
 class StepsHead(Vertical):

@@ -10,35 +10,35 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from ....sessions.agents.registry import takes_prompts
-from ....sessions.model import Session
-from ....sessions.reader import SessionReader
-from ....sessions.transcript.session_steps import Growth
-from ....sessions.transcript.snapshot import View
-from ....widgets.document.document_pane import DocumentPane
-from ....widgets.inputs.history import HistoryInput
-from ....widgets.lists.virtual_list import VirtualList
-from ....widgets.steps.filter_line import Shown
-from ....widgets.steps.trajectory import Trajectory
-from ...keys.actions import VIEWER_ACTIONS, bindings
-from ...keys.footer import AFTER_FAILED_START, labelled
-from ...keys.keymap import DEFAULT, Keymap
-from ...services.background import Requests
-from ...services.external_programs import ExternalPrograms
-from ...state.read_positions import ReadPositions
-from .answer import answer
-from .conversation_marks import cuts_of, other_session
-from .diff_seeker import DiffSeeker
-from .step_action_keys import StepActionKeys
-from .step_actions import Chosen, StepActions
-from .step_document_pane import StepDocumentPane
-from .step_documents import StepDocuments
-from .step_numbers import numbered
-from .step_search import StepSearch
-from .steps_head import StepsHead
-from .trajectory_reader import TrajectoryReader
-from .turn_notes import turn_notes
-from .unread_steps import UnreadSteps
+from agentdash.sessions.agents.registry import takes_prompts
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.keys.actions import VIEWER_ACTIONS, bindings
+from agentdash.tui.keys.footer import AFTER_FAILED_START, labelled
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.panes.steps.answer import answer
+from agentdash.tui.panes.steps.conversation_marks import cuts_of, other_session
+from agentdash.tui.panes.steps.diff_seeker import DiffSeeker
+from agentdash.tui.panes.steps.step_action_keys import StepActionKeys
+from agentdash.tui.panes.steps.step_actions import Chosen, StepActions
+from agentdash.tui.panes.steps.step_document_pane import StepDocumentPane
+from agentdash.tui.panes.steps.step_documents import StepDocuments
+from agentdash.tui.panes.steps.step_numbers import numbered
+from agentdash.tui.panes.steps.step_search import StepSearch
+from agentdash.tui.panes.steps.steps_head import StepsHead
+from agentdash.tui.panes.steps.trajectory_reader import TrajectoryReader
+from agentdash.tui.panes.steps.turn_notes import turn_notes
+from agentdash.tui.panes.steps.unread_steps import UnreadSteps
+from agentdash.tui.services.background import Requests
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.tui.state.read_positions import ReadPositions
+from agentdash.widgets.document.document_pane import DocumentPane
+from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.lists.virtual_list import VirtualList
+from agentdash.widgets.steps.filter_line import Shown
+from agentdash.widgets.steps.trajectory import Trajectory
 
 _GAP = "   "
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol
 
-from ....sessions.transcript.session_steps import Growth
+from agentdash.sessions.transcript.session_steps import Growth
 
 
 class Opened(Protocol):

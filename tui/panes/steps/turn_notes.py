@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
-from ....sessions.agents.lost_conversation import lost_conversation
-from ....sessions.model import Turn
-from ....sessions.rules.prompts.delivery import PromptState
-from ....sessions.rules.prompts.mode_changes import BETWEEN, ModeChange, changes_by_turn
-from ....sessions.text.units import duration
-from ....widgets.drawing.spans import Row
-from ....widgets.steps.headed_steps import TurnNote
-from ...texts import continue_texts
+from agentdash.sessions.agents.lost_conversation import lost_conversation
+from agentdash.sessions.model.session import Turn
+from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.rules.prompts.mode_changes import BETWEEN, ModeChange, changes_by_turn
+from agentdash.sessions.text.units import duration
+from agentdash.tui.texts import continue_texts
+from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.steps.headed_steps import TurnNote
 
 
 def turn_notes(

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from textual.widget import Widget
 
-from ....sessions.model import Session, Step, Turn
-from ....sessions.transcript.snapshot import View
-from ....widgets.steps.step_decorations import Unread
-from ....widgets.steps.trajectory import Trajectory
-from ...services.background import Requests
-from ...texts import screen_texts as texts
-from .steps_head import StepsHead
+from agentdash.sessions.model.session import Session, Step, Turn
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.panes.steps.steps_head import StepsHead
+from agentdash.tui.services.background import Requests
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.steps.step_decorations import Unread
+from agentdash.widgets.steps.trajectory import Trajectory
 
 
 class UnreadSteps:
@@ -86,7 +86,7 @@ class UnreadSteps:
 
 
 def _digest(steps: Iterable[Step], cwd: str) -> list[str]:
-    from ....sessions.digest.collect import digest  # the first screen needs no digest
-    from ....sessions.digest.summary import digest_lines
+    from agentdash.sessions.rules.digest.collect import digest  # the first screen needs no digest
+    from agentdash.sessions.rules.digest.summary import digest_lines
 
     return digest_lines(digest(steps, cwd))

@@ -2,8 +2,8 @@
 
 from textual.suggester import Suggester
 
-from ....sessions.rules.filter_query import completions
-from ....widgets.table.session_table import SessionTable
+from agentdash.sessions.rules.filter_query import completions
+from agentdash.widgets.table.session_table import SessionTable
 
 
 class FilterSuggester(Suggester):

@@ -8,11 +8,11 @@ from collections.abc import Collection
 from textual.timer import Timer
 from textual.widget import Widget
 
-from ....sessions.lifecycle.process_list import Loads
-from ....sessions.reader import SessionReader
-from ....widgets.table.columns import LOADS
-from ....widgets.table.session_table import SessionTable
-from ...services.background import Requests
+from agentdash.sessions.service.lifecycle.process_list import Loads
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.table.columns import LOADS
+from agentdash.widgets.table.session_table import SessionTable
 
 EVERY_SECONDS = 5.0
 AGAIN_SECONDS = 1.0

@@ -6,10 +6,10 @@ from functools import partial
 from textual import work
 from textual.widget import Widget
 
-from ....sessions.model import Changes, Session
-from ....sessions.reader import SessionReader
-from ....widgets.table.session_table import SessionTable
-from ...services.background import Requests
+from agentdash.sessions.model.session import Changes, Session
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.table.session_table import SessionTable
 
 
 class PutAway(Widget):

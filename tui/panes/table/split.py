@@ -5,8 +5,8 @@ from typing import Any
 from textual.screen import Screen
 from textual.widget import Widget
 
-from ...state.ui_state import LEAST_SHARE, MOST_SHARE, UiState
-from .table_pane import TablePane
+from agentdash.tui.panes.table.table_pane import TablePane
+from agentdash.tui.state.ui_state import LEAST_SHARE, MOST_SHARE, UiState
 
 USUAL_SHARES = {"wide": 55, "tall": 40}
 """The table's percentage of the screen before the user changes it."""

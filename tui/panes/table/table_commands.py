@@ -5,12 +5,12 @@ from functools import partial
 
 from msgspec import structs
 
-from ....sessions.rules.filter_query import completions
-from ....widgets.table.ordering import ORDERS, Grouping
-from ...keys.action_commands import named
-from ...keys.actions import TABLE_ACTIONS
-from ...keys.command_line import Command, starting
-from .table_pane import TablePane
+from agentdash.sessions.rules.filter_query import completions
+from agentdash.tui.keys.action_commands import named
+from agentdash.tui.keys.actions import TABLE_ACTIONS
+from agentdash.tui.keys.command_line import Command, starting
+from agentdash.tui.panes.table.table_pane import TablePane
+from agentdash.widgets.table.ordering import ORDERS, Grouping
 
 
 def table_commands(pane: TablePane) -> Iterator[Command]:

@@ -12,31 +12,31 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from ....sessions.errors import UsageError
-from ....sessions.lifecycle.agent_list import AgentInfo
-from ....sessions.model import Session
-from ....sessions.reader import SessionReader
-from ....sessions.rules.filter_query import while_typing
-from ....sessions.text.sanitize import clean, cut
-from ....widgets.drawing.roles import MUTED
-from ....widgets.drawing.short_forms import place
-from ....widgets.drawing.text_lines import Line
-from ....widgets.inputs.history import HistoryInput
-from ....widgets.table.columns import Choice
-from ....widgets.table.density import Density
-from ....widgets.table.ordering import Grouping
-from ....widgets.table.session_table import SessionTable
-from ....widgets.table.table_bar import table_bar
-from ...keys.actions import TABLE_ACTIONS, bindings
-from ...keys.keymap import DEFAULT, Keymap
-from ...services.background import Requests
-from ...state.chosen_sessions import ChosenSessions, lasting
-from ...state.table_views import BUILT_IN, ENDS, QUICK, View
-from ...state.ui_state import UiState
-from ...texts import screen_texts as texts
-from .filter_suggester import FilterSuggester
-from .load_columns import LoadWatch
-from .put_away import PutAway
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.filter_query import while_typing
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.text.sanitize import clean, cut
+from agentdash.tui.keys.actions import TABLE_ACTIONS, bindings
+from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.panes.table.filter_suggester import FilterSuggester
+from agentdash.tui.panes.table.load_columns import LoadWatch
+from agentdash.tui.panes.table.put_away import PutAway
+from agentdash.tui.services.background import Requests
+from agentdash.tui.state.chosen_sessions import ChosenSessions, lasting
+from agentdash.tui.state.table_views import BUILT_IN, ENDS, QUICK, View
+from agentdash.tui.state.ui_state import UiState
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.drawing.roles import MUTED
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.table.columns import Choice
+from agentdash.widgets.table.density import Density
+from agentdash.widgets.table.ordering import Grouping
+from agentdash.widgets.table.session_table import SessionTable
+from agentdash.widgets.table.table_bar import table_bar
 
 SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
@@ -190,7 +190,7 @@ class TablePane(Vertical):
 
     def action_sort(self) -> None:
         """Ask for an order."""
-        from ...dialogs.table.pick import PickScreen
+        from agentdash.tui.dialogs.table.pick import PickScreen
 
         offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
         names = list(SORT_KEYS.values())
@@ -227,7 +227,7 @@ class TablePane(Vertical):
 
     def action_columns(self) -> None:
         """Choose, order and size the columns."""
-        from ...dialogs.table.columns import ColumnsScreen
+        from agentdash.tui.dialogs.table.columns import ColumnsScreen
 
         self.app.push_screen(ColumnsScreen(self._ui_state.now.choice, self.table.size.width, self._choose_columns))
 
@@ -238,7 +238,7 @@ class TablePane(Vertical):
 
     def action_views(self) -> None:
         """Go to a saved view, or save this one."""
-        from ...dialogs.table.views import ViewsScreen
+        from agentdash.tui.dialogs.table.views import ViewsScreen
 
         self.app.push_screen(
             ViewsScreen(self._ui_state.now.views, lasting(self.view), self._save_view), self._view_chosen

@@ -1,7 +1,7 @@
 """A change of a session's settings as a line."""
 
-from ....sessions.text.sanitize import one_line
-from ....sessions.values.adjustments import Adjustment
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.text.sanitize import one_line
 
 
 def adjustment_line(adjustment: Adjustment) -> str:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from ....sessions.asks.always import scope
-from ....sessions.asks.answers import constraints, decision_line, due_words, taken, title_repeats_body
-from ....sessions.asks.model import Question
-from ....sessions.asks.recorded import RecordedAsk
-from ....sessions.model import Session, short_id
-from ....sessions.text.sanitize import clean, pad
-from ....sessions.text.unhidden import unhidden, unhidden_line
-from ....sessions.text.units import age
-from ..style import Style
+from agentdash.sessions.model.session import Session, short_id
+from agentdash.sessions.rules.asks.always import scope
+from agentdash.sessions.rules.asks.answers import constraints, decision_line, due_words, taken, title_repeats_body
+from agentdash.sessions.rules.asks.model import Question
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.text.sanitize import clean, pad
+from agentdash.sessions.text.unhidden import unhidden, unhidden_line
+from agentdash.sessions.text.units import age
+from agentdash.tui.render.style import Style
 
 _MARGIN = "    "
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....sessions.conversation.marks import Mark, MarkKind
-from ....sessions.conversation.places import place_text
-from ....sessions.conversation.shown import Shown
-from ....sessions.conversation.words import compaction_words, mark_words
-from ....sessions.model import Step, short_id
-from ....sessions.prompts.effects import Effect, Scope
-from ....sessions.text.sanitize import one_line
-from ....sessions.text.units import count
-from ....sessions.values.compaction import RecordedCompaction
-from ..steps import step_text, turn_heading
-from ..style import Style
+from agentdash.sessions.model.compaction import RecordedCompaction
+from agentdash.sessions.model.session import Step, short_id
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.places import place_text
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.rules.conversation.words import compaction_words, mark_words
+from agentdash.sessions.service.prompts.effects import Effect, Scope
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import count
+from agentdash.tui.render.steps import step_text, turn_heading
+from agentdash.tui.render.style import Style
 
 CUT = "| "
 """The beginning of each line of a step that was cut."""
@@ -22,7 +22,7 @@ WAYS = {
     "retold": "With the next prompt, the conversation is retold: the agent reads it as text.",
     "new": "The next prompt begins a new conversation.",
 }
-"""The way in which the agent goes on, by :attr:`....sessions.prompts.effects.Effect.how`."""
+"""The way in which the agent goes on, by :attr:`....sessions.service.prompts.effects.Effect.how`."""
 
 
 def conversation_text(

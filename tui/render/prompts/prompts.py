@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....sessions.settings.sections import PromptTemplate
-from ....sessions.storage.prompts.prompt_history import PastPrompt
-from ....sessions.text.sanitize import one_line, pad
-from ....sessions.text.units import age
-from ..style import Style
+from agentdash.sessions.settings.sections import PromptTemplate
+from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
+from agentdash.sessions.text.sanitize import one_line, pad
+from agentdash.sessions.text.units import age
+from agentdash.tui.render.style import Style
 
 _AGE_CELLS = 5
 

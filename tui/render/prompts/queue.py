@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from ....sessions.model import Session
-from ....sessions.rules.prompts.delivery import queue_state
-from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ....sessions.storage.prompts.unconfirmed import Unconfirmed
-from ....sessions.text.sanitize import one_line, pad
-from ....sessions.text.units import age
-from ..style import Style
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.prompts.delivery import queue_state
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.text.sanitize import one_line, pad
+from agentdash.sessions.text.units import age
+from agentdash.tui.render.style import Style
 
 KEY_CHARACTERS = 8
 

@@ -4,27 +4,27 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ....sessions.conversation.words import compaction_words
-from ....sessions.costs.cost import cost_words
-from ....sessions.costs.usage_totals import session_cost, session_tokens, turn_cost, turn_tokens
-from ....sessions.launch import Launch
-from ....sessions.model import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
-from ....sessions.rules.family_facts import family_words
-from ....sessions.rules.prompts.delivery import queue_state
-from ....sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
-from ....sessions.text.sanitize import cell_width, clean, one_line, pad
-from ....sessions.text.units import count, duration, moment, share, tokens
-from ....sessions.values.adjustments import Adjustment
-from ....sessions.values.compaction import RecordedCompaction
-from ....widgets.drawing import glyphs
-from ....widgets.drawing.short_forms import place
-from ...texts.context_texts import compact_command, compaction_advised
-from ..prompts.adjustments import adjustment_line
-from ..style import Style
-from .table import queue_words, session_line
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.model.compaction import RecordedCompaction
+from agentdash.sessions.model.session import MESSAGE_CHARACTERS, Ended, Prompt, Receipt, Session, Turn, short_id
+from agentdash.sessions.rules.conversation.words import compaction_words
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens, turn_cost, turn_tokens
+from agentdash.sessions.rules.family_facts import family_words
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.prompts.delivery import queue_state
+from agentdash.sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
+from agentdash.sessions.text.sanitize import cell_width, clean, one_line, pad
+from agentdash.sessions.text.units import count, duration, moment, share, tokens
+from agentdash.tui.render.prompts.adjustments import adjustment_line
+from agentdash.tui.render.sessions.table import queue_words, session_line
+from agentdash.tui.render.style import Style
+from agentdash.tui.texts.context_texts import compact_command, compaction_advised
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import place
 
 if TYPE_CHECKING:
-    from ....sessions.lifecycle.explain import Explanation
+    from agentdash.sessions.service.lifecycle.explain import Explanation
 
 
 def session_card(

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from ....sessions.changes import words
-from ....sessions.changes.git import GitDiff
-from ....sessions.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
-from ....sessions.text.sanitize import cell_width, cut_left, one_line, pad
-from ....sessions.text.units import count
-from ....widgets.drawing import glyphs
-from ....widgets.drawing.short_forms import place
-from ..steps import diff_lines
-from ..style import Style
+from agentdash.sessions.service.changes import words
+from agentdash.sessions.service.changes.git import GitDiff
+from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.text.sanitize import cell_width, cut_left, one_line, pad
+from agentdash.sessions.text.units import count
+from agentdash.tui.render.steps import diff_lines
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import place
 
 _LEAST_PATH = 20
 """Minimum cells of a path."""

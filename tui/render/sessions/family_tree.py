@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from ....sessions.costs.family_sums import Families, FamilySum
-from ....sessions.model import Session
-from ....sessions.rules.family_facts import outside_name
-from ....sessions.text.sanitize import cell_width, cut
-from ....widgets.drawing import glyphs
-from ....widgets.table.columns import fitting, headings
-from ....widgets.table.ordering import Grouping, rows_of
-from ....widgets.table.row_cells import family_cells, lifecycle_sign
-from ....widgets.table.sections import section
-from ..style import Style
-from .table import LISTED, below, counts, row
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.costs.family_sums import Families, FamilySum
+from agentdash.sessions.rules.family_facts import outside_name
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.tui.render.sessions.table import LISTED, below, counts, row
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.table.columns import fitting, headings
+from agentdash.widgets.table.ordering import Grouping, rows_of
+from agentdash.widgets.table.row_cells import family_cells, lifecycle_sign
+from agentdash.widgets.table.sections import section
 
 
 def whole_families(chosen: Sequence[Session], sessions: Sequence[Session]) -> list[Session]:

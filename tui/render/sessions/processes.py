@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....sessions.lifecycle.process_list import ProcessInfo
-from ....sessions.text.units import duration, size
-from ....widgets.drawing.short_forms import command
-from ..style import Style
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.text.units import duration, size
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.short_forms import command
 
 
 def processes_text(processes: Sequence[ProcessInfo], style: Style) -> Iterator[str]:

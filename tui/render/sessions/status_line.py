@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ....sessions.storage.counts import Counts
-from ....sessions.text.sanitize import cut, one_line
+from agentdash.sessions.storage.counts import Counts
+from agentdash.sessions.text.sanitize import cut, one_line
 
 _TITLE_CELLS = 30
 

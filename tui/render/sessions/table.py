@@ -5,15 +5,16 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from ....sessions.costs.cost import cost_words, tokens_words
-from ....sessions.costs.usage_totals import sums
-from ....sessions.model import SHORT_ID, Session, Status
-from ....sessions.rules.attention import needs_you
-from ....sessions.text.sanitize import cut, one_line
-from ....sessions.text.units import count
-from ....widgets.drawing import glyphs
-from ....widgets.drawing.short_forms import place
-from ....widgets.table.columns import (
+from agentdash.sessions.model.session import SHORT_ID, Session, Status
+from agentdash.sessions.rules.attention import needs_you
+from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
+from agentdash.sessions.rules.costs.usage_totals import sums
+from agentdash.sessions.text.sanitize import cut, one_line
+from agentdash.sessions.text.units import count
+from agentdash.tui.render.style import Style, what
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.table.columns import (
     OTHERS,
     STATE,
     WHAT_LEAST,
@@ -28,8 +29,7 @@ from ....widgets.table.columns import (
     state_word,
     taken,
 )
-from ....widgets.table.row_detail import remark
-from ..style import Style, what
+from agentdash.widgets.table.row_detail import remark
 
 _COUNTED = (
     Status.WAITING, "stuck", "asks", Status.STARTING, Status.RUNNING, Status.FINISHING, "by hand", Status.QUEUED,

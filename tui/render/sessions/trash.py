@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....sessions.model import Session, short_id
-from ....sessions.storage.files.trash import Cleaned, Trashed
-from ....sessions.text.sanitize import one_line
-from ....sessions.text.units import age, count, size
-from ..style import Style
+from agentdash.sessions.model.session import Session, short_id
+from agentdash.sessions.storage.files.trash import Cleaned, Trashed
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import age, count, size
+from agentdash.tui.render.style import Style
 
 
 def trash_text(trashed: Sequence[Trashed], style: Style) -> Iterator[str]:

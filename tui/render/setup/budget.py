@@ -4,14 +4,14 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from ....sessions.costs.cost import cost_words
-from ....sessions.json_schema import rounded
-from ....sessions.rules.limits.family_account import Amount, budget_words, left_of
-from ....sessions.rules.limits.period_budgets import PeriodState
-from ....sessions.rules.limits.period_words import state_words
-from ....sessions.storage.families.family_budgets import FamilyState
-from ....sessions.text.units import count, money
-from ....sessions.values.membership import Budget
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.json_schema import rounded
+from agentdash.sessions.rules.limits.family_account import Amount, budget_words, left_of
+from agentdash.sessions.rules.limits.period_budgets import PeriodState
+from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.storage.families.family_budgets import FamilyState
+from agentdash.sessions.text.units import count, money
 
 
 def budget_line(state: FamilyState) -> str:

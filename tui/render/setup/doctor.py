@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from ....sessions.doctor.model import Finding, State
-from ....sessions.model import StepKind, StepStatus
-from ....sessions.text.sanitize import cell_width, one_line, pad
-from ....sessions.text.units import count
-from ....sessions.transcript.blocks import ENDINGS
-from ....widgets.drawing import glyphs
-from ..style import Style
+from agentdash.sessions.doctor.model import Finding, State
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.text.sanitize import cell_width, one_line, pad
+from agentdash.sessions.text.units import count
+from agentdash.sessions.transcript.blocks import ENDINGS
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing import glyphs
 
 _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
 

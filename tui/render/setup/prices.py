@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from ....sessions.costs.cost import cost_words
-from ....sessions.costs.prices import Price
-from ....sessions.costs.repricing import RepricedCosts
-from ....sessions.settings.prices import PriceEntry
-from ....sessions.text.sanitize import cut, one_line
-from ....sessions.text.units import count, tokens
-from ..style import Style
+from agentdash.sessions.rules.costs.cost import cost_words
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.repricing import RepricedCosts
+from agentdash.sessions.settings.prices import PriceEntry
+from agentdash.sessions.text.sanitize import cut, one_line
+from agentdash.sessions.text.units import count, tokens
+from agentdash.tui.render.style import Style
 
 _HEADINGS = ("input", "cached", "write", "1h write", "output")
 _CELLS = (7, 7, 7, 9, 7)

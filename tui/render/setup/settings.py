@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ....sessions.agents.codex.toml_values import toml_value
-from ....sessions.settings.catalog import ENVIRONMENT
-from ....sessions.settings.catalog_texts import default_text
-from ....sessions.settings.effective import Held
-from ....sessions.settings.sections import Preset
-from ....sessions.text.sanitize import cell_width, clean, cut, one_line, pad
-from ....widgets.drawing.short_forms import place
-from ....widgets.drawing.spans import Row
-from ..style import Style
+from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.settings.catalog import ENVIRONMENT
+from agentdash.sessions.settings.catalog_texts import default_text
+from agentdash.sessions.settings.effective import Held
+from agentdash.sessions.settings.sections import Preset
+from agentdash.sessions.text.sanitize import cell_width, clean, cut, one_line, pad
+from agentdash.tui.render.style import Style
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.spans import Row
 
 
 def value_text(one: Held) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ....sessions.agents.codex.toml_values import toml_value
-from ....sessions.projects.review import Review, Value
-from ....sessions.projects.trust import Trusted
-from ....sessions.text.sanitize import one_line
-from ....sessions.text.units import moment
-from ....widgets.drawing.short_forms import place
+from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.service.projects.review import Review, Value
+from agentdash.sessions.service.projects.trust import Trusted
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import moment
+from agentdash.widgets.drawing.short_forms import place
 
 STATES = {
     "trusted": "trusted: the settings are in force",

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from ....sessions.agents.registry import agent_named, is_agent
-from ....sessions.model import Session
-from ....sessions.values.adjustments import Adjustment
-from ...render.prompts.adjustments import adjustment_line
-from ...texts import adjust_texts, queue_texts
-from ..desk import Actions
+from agentdash.sessions.agents.registry import agent_named, is_agent
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.model.session import Session
+from agentdash.tui.render.prompts.adjustments import adjustment_line
+from agentdash.tui.services.desk import Actions
+from agentdash.tui.texts import adjust_texts, queue_texts
 
 
 class AdjustActions(Actions):
@@ -21,7 +21,7 @@ class AdjustActions(Actions):
         """
         if session is None:
             return
-        from ...dialogs.table.pick import PickScreen
+        from agentdash.tui.dialogs.table.pick import PickScreen
 
         modes = self.modes(session)
         if not modes:

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from ....sessions.asks.answers import NO_LONGER, decision_line, fate
-from ....sessions.asks.model import Answer
-from ....sessions.asks.recorded import RecordedAsk
-from ...state.answer_drafts import AnswerDrafts
-from ..desk import Actions, Desk
+from agentdash.sessions.rules.asks.answers import NO_LONGER, decision_line, fate
+from agentdash.sessions.rules.asks.model import Answer
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.state.answer_drafts import AnswerDrafts
 
 _TITLE_CELLS = 200
 """Most cells of a message about an answer."""

@@ -4,17 +4,17 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 
-from ....sessions.errors import AgentdashError
-from ....sessions.model import Session
-from ....sessions.prompts.filling import Delivery, broadcast
-from ....sessions.prompts.prompter import PromptOptions
-from ....sessions.text import units
-from ....sessions.text.sanitize import clean
-from ...keys.availability import can_prompt
-from ...texts import prompt_texts
-from ...texts import screen_texts as texts
-from ..desk import Actions, Desk
-from .bulk_actions import BulkActions
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.prompts.filling import Delivery, broadcast
+from agentdash.sessions.service.prompts.prompter import PromptOptions
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.keys.availability import can_prompt
+from agentdash.tui.services.actions.bulk_actions import BulkActions
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import prompt_texts
+from agentdash.tui.texts import screen_texts as texts
 
 TextFor = Callable[[Session], str]
 """Makes the prompt for a session; it may block, and raises an error for a session that it has no text for."""

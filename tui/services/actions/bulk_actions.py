@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ....sessions.clock import monotonic
-from ....sessions.errors import AgentdashError
-from ....sessions.lifecycle.stop_family import StopHow
-from ....sessions.model import Receipt, Session
-from ....sessions.text import units
-from ....sessions.text.sanitize import clean
-from ...dialogs.asking.confirm import Answer, ConfirmScreen
-from ...keys.availability import can_retry, can_stop
-from ...texts import screen_texts as texts
-from ...texts.takeover_texts import put_away_warning
-from ..desk import Actions, Desk
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.service.lifecycle.stop_family import StopHow
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
+from agentdash.tui.keys.availability import can_retry, can_stop
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.tui.texts.takeover_texts import put_away_warning
 
 LISTED = 50
 """Maximum number of sessions that a question lists."""

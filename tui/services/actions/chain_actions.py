@@ -2,10 +2,10 @@
 
 from string import ascii_lowercase, digits
 
-from ....sessions.model import Session
-from ...keys.key_names import LIST_LETTERS
-from ...texts import chain_texts
-from ..desk import Actions
+from agentdash.sessions.model.session import Session
+from agentdash.tui.keys.key_names import LIST_LETTERS
+from agentdash.tui.services.desk import Actions
+from agentdash.tui.texts import chain_texts
 
 _LETTERS = [letter for letter in digits[1:] + ascii_lowercase if letter not in LIST_LETTERS]
 """The letters of the sessions that are offered; the command line takes any other one."""
@@ -29,7 +29,7 @@ class ChainActions(Actions):
         """
         if session is None:
             return
-        from ...dialogs.table.pick import PickScreen
+        from agentdash.tui.dialogs.table.pick import PickScreen
 
         with self._app.keys_held():
             found = await self._requests.ask(self._reader.sessions) or []

@@ -1,10 +1,10 @@
 """Changes of the conversation of one session: fork it, go back in it, take that back, go on from a summary."""
 
-from ....sessions.agents.registry import takes_prompts
-from ....sessions.model import Session
-from ....sessions.transcript.session_steps import Growth
-from ...texts import conversation_texts as words
-from ..desk import Actions
+from agentdash.sessions.agents.registry import takes_prompts
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.tui.services.desk import Actions
+from agentdash.tui.texts import conversation_texts as words
 
 
 class ConversationActions(Actions):
@@ -27,7 +27,7 @@ class ConversationActions(Actions):
         if not growth.view.complete or growth.ahead:
             self._requests.show_refusal(words.STILL_LOADING)
             return
-        from .conversation_dialogs import ConversationDialogs, RefusedError
+        from agentdash.tui.services.actions.conversation_dialogs import ConversationDialogs, RefusedError
 
         with self._app.keys_held():
             dialogs = ConversationDialogs(self._desk, session, growth, undo_key)

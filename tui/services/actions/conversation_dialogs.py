@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from ....sessions.model import Session, Step
-from ....sessions.prompts.conversations import SessionConversations
-from ....sessions.prompts.effects import Effect
-from ....sessions.storage.prompts.drafts import FORK
-from ....sessions.transcript.session_steps import Growth
-from ....sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
-from ...dialogs.asking.conversation import Act, Box, ConversationScreen
-from ...texts import conversation_texts as words
-from ...texts.queue_texts import sent
-from ..desk import Actions, Desk
+from agentdash.sessions.model.session import Session, Step
+from agentdash.sessions.service.prompts.conversations import SessionConversations
+from agentdash.sessions.service.prompts.effects import Effect
+from agentdash.sessions.storage.prompts.drafts import FORK
+from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
+from agentdash.tui.dialogs.asking.conversation import Act, Box, ConversationScreen
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import conversation_texts as words
+from agentdash.tui.texts.queue_texts import sent
 
 T = TypeVar("T")
 

@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ....sessions.agents.capabilities import Allowance
-from ....sessions.model import Receipt, Session
-from ....sessions.prompts.prompter import PromptOptions, Sent
-from ....sessions.prompts.queue import SessionQueue
-from ....sessions.storage.prompts.queued_prompt import QueuedPrompt
-from ...dialogs.asking.confirm import Answer, ConfirmScreen
-from ...keys.availability import can_retry
-from ...texts import queue_texts
-from ...texts import screen_texts as texts
-from ..desk import Actions, Desk
-from .bulk_actions import BulkActions
+from agentdash.sessions.agents.capabilities import Allowance
+from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
+from agentdash.sessions.service.prompts.queue import SessionQueue
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
+from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
+from agentdash.tui.keys.availability import can_retry
+from agentdash.tui.services.actions.bulk_actions import BulkActions
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import screen_texts as texts
 
 if TYPE_CHECKING:
-    from ...dialogs.queue import QueueNow
+    from agentdash.tui.dialogs.queue import QueueNow
 
 
 class PromptActions(Actions):
@@ -37,7 +37,7 @@ class PromptActions(Actions):
 
     async def queue_now(self, session_id: str) -> "QueueNow | None":
         """Return the queue of a session with its unconfirmed prompts; None if the session was deleted."""
-        from ...dialogs.queue import QueueNow
+        from agentdash.tui.dialogs.queue import QueueNow
 
         def read() -> QueueNow:
             session = self._reader.get(session_id)
@@ -78,7 +78,7 @@ class PromptActions(Actions):
 
     async def _with_what_was_denied(self, session: Session) -> bool | None:
         """Return whether to allow what the turn was denied; None to send nothing."""
-        from ...dialogs.table.pick import PickScreen
+        from agentdash.tui.dialogs.table.pick import PickScreen
 
         with self._app.keys_held():
             allowance, reason = await self._requests.outcome(self._allowance(session))

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from ....sessions.clock import now_ms
-from ....sessions.launch import Start
-from ....sessions.model import Session
-from ....sessions.settings.sections import PromptTemplate
-from ...texts import prompt_texts
-from ..desk import Actions, Desk
-from ..external_programs import ExternalPrograms
-from ..path_finder import PathFinder
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.settings.sections import PromptTemplate
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.services.external_programs import ExternalPrograms
+from agentdash.tui.services.path_finder import PathFinder
+from agentdash.tui.texts import prompt_texts
 
 if TYPE_CHECKING:
-    from ....widgets.lists.entry import Entry
+    from agentdash.widgets.lists.entry import Entry
 
 
 class PromptHelp:
@@ -90,7 +90,7 @@ class PromptWriting(Actions):
 
     def _asked(self, title: str, entries: "list[Entry]") -> "asyncio.Future[int | None]":
         """Open the list, and return its answer."""
-        from ...dialogs.table.find import FindScreen
+        from agentdash.tui.dialogs.table.find import FindScreen
 
         return self._app.push_screen(FindScreen(title, entries), wait_for_dismiss=True)
 
@@ -100,14 +100,14 @@ class PromptWriting(Actions):
 
     def text_for(self, name: str, template: PromptTemplate) -> Callable[[Session], str]:
         """Return the function that fills in a template for a session; it blocks, and raises ``UsageError``."""
-        from ....sessions.prompts.filling import filled_for
+        from agentdash.sessions.service.prompts.filling import filled_for
 
         return lambda session: filled_for(self._reader, name, template, session)
 
     async def filled_for_start(self, name: str, template: PromptTemplate, start: Start) -> str | None:
         """Return a template's prompt for a start; None if a field has no value."""
-        from ....sessions.lifecycle.starts.launch_plan import completed
-        from ....sessions.prompts.filling import filled_for_start
+        from agentdash.sessions.service.lifecycle.starts.launch_plan import completed
+        from agentdash.sessions.service.prompts.filling import filled_for_start
 
         def fill() -> str:
             whole = completed(start, self._reader.settings.in_folder(start.cwd).config)

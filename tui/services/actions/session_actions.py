@@ -6,27 +6,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ....sessions.lifecycle.process_list import ProcessInfo
-from ....sessions.model import Session
-from ....sessions.text import units
-from ....widgets.drawing.short_forms import place
-from ....widgets.inputs.history import History
-from ...keys.action_target import ActionTarget
-from ...texts import screen_texts as texts
-from ..desk import Actions, Desk
-from ..own_interface import OwnInterfaces
-from .adjust_actions import AdjustActions
-from .ask_actions import AskActions
-from .broadcasts import Broadcasts
-from .bulk_actions import BulkActions
-from .chain_actions import ChainActions
-from .conversation_actions import ConversationActions
-from .ending.put_away_actions import PutAwayActions
-from .ending.stop_actions import StopActions
-from .prompt_actions import PromptActions
-from .prompt_tools import PromptWriting
-from .starting.continue_actions import ContinueActions
-from .starting.start_actions import StartActions
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.text import units
+from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.services.actions.adjust_actions import AdjustActions
+from agentdash.tui.services.actions.ask_actions import AskActions
+from agentdash.tui.services.actions.broadcasts import Broadcasts
+from agentdash.tui.services.actions.bulk_actions import BulkActions
+from agentdash.tui.services.actions.chain_actions import ChainActions
+from agentdash.tui.services.actions.conversation_actions import ConversationActions
+from agentdash.tui.services.actions.ending.put_away_actions import PutAwayActions
+from agentdash.tui.services.actions.ending.stop_actions import StopActions
+from agentdash.tui.services.actions.prompt_actions import PromptActions
+from agentdash.tui.services.actions.prompt_tools import PromptWriting
+from agentdash.tui.services.actions.starting.continue_actions import ContinueActions
+from agentdash.tui.services.actions.starting.start_actions import StartActions
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.services.own_interface import OwnInterfaces
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.inputs.history import History
 
 
 class SessionActions(Actions):
@@ -77,7 +77,7 @@ class SessionActions(Actions):
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
-        from ...dialogs.asking.rename import RenameScreen
+        from agentdash.tui.dialogs.asking.rename import RenameScreen
 
         self._app.push_screen(RenameScreen(session.label, rename))
 
@@ -109,8 +109,8 @@ class SessionActions(Actions):
     async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
         """Write a session to a file; return whether the file exists already, and the reason if it was not written."""
         # Only saving needs the writers.
-        from ....sessions.export.formats import format_of
-        from ....sessions.export.saving import ExistsError, save
+        from agentdash.sessions.transcript.export.formats import format_of
+        from agentdash.sessions.transcript.export.saving import ExistsError, save
 
         def write() -> tuple[Path, int]:
             target = Path(path).expanduser().absolute()
@@ -169,7 +169,7 @@ def _rename(operations: SessionActions, target: ActionTarget) -> None:
 
 
 def _processes(operations: SessionActions, target: ActionTarget) -> None:
-    from ...dialogs.processes import ProcessesScreen
+    from agentdash.tui.dialogs.processes import ProcessesScreen
 
     if (session := target.current) is not None:
         operations.desk.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))

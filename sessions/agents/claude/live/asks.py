@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from ....text.relative_paths import place_of
-from ....text.unhidden import opening
-from ....text.units import listed
-from ...mcp_forms import content_of, fields_of
-from ...parsing.json_lines import NULL, UNREADABLE, value_of
-from ..events import Request
-from ..tools import EDITS, created, mcp_name, text_in
+from agentdash.sessions.agents.claude.events import Request
+from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name, text_in
+from agentdash.sessions.agents.mcp_forms import content_of, fields_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, value_of
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.text.relative_paths import place_of
+from agentdash.sessions.text.unhidden import opening
+from agentdash.sessions.text.units import listed
 
 MOST_OPEN_ASKS = 100
 """claude asks one thing at a time, and each of its sub-agents may; the limit bounds memory."""

@@ -15,14 +15,32 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Raw, Struct, field
 
-from ....asks.model import Answer, Ask, AskKind, Verdict
-from ...dialogue import Asked, Changed, Delivery, Dialogue, Event, NotChanged, Received, Settled, TurnBegan, TurnEnded
-from ...parsing.json_lines import NULL, Words, text_of
-from ...parsing.tolerant_decoder import TolerantDecoder
-from ..events import LOCAL_COMMAND, Request, Response
-from .asks import CANCELLED, MOST_OPEN_ASKS, ask_of, response_to
-from .control import CHANGE, change_id, changed_setting, prompt_line, request_line, response_line
-from .held import SHOWS, Held, ask_of_held, decision, failed_decision, shows_line
+from agentdash.sessions.agents.claude.events import LOCAL_COMMAND, Request, Response
+from agentdash.sessions.agents.claude.live.asks import CANCELLED, MOST_OPEN_ASKS, ask_of, response_to
+from agentdash.sessions.agents.claude.live.control import (
+    CHANGE,
+    change_id,
+    changed_setting,
+    prompt_line,
+    request_line,
+    response_line,
+)
+from agentdash.sessions.agents.claude.live.held import SHOWS, Held, ask_of_held, decision, failed_decision, shows_line
+from agentdash.sessions.agents.dialogue import (
+    Asked,
+    Changed,
+    Delivery,
+    Dialogue,
+    Event,
+    NotChanged,
+    Received,
+    Settled,
+    TurnBegan,
+    TurnEnded,
+)
+from agentdash.sessions.agents.parsing.json_lines import NULL, Words, text_of
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200

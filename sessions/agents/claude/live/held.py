@@ -7,9 +7,9 @@ of time, once the host said that it shows held messages.  2.1.330 does neither: 
 
 from msgspec import Struct, structs
 
-from ....asks.model import Answer, Ask, AskKind, Verdict
-from ...parsing.json_lines import Words
-from .control import request_line
+from agentdash.sessions.agents.claude.live.control import request_line
+from agentdash.sessions.agents.parsing.json_lines import Words
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 
 SHOWS = "shows-held"
 """The id of the request that says so; claude announces held messages again after it."""

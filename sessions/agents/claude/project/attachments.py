@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...parsing.json_lines import NULL, value_of
-from .project_events import Attachment
-from .project_text import readable
+from agentdash.sessions.agents.claude.project.project_events import Attachment
+from agentdash.sessions.agents.claude.project.project_text import readable
+from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
 
 FOR_CLAUDE_ALONE = frozenset(
     {

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from ....model import Step, StepKind
-from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import each_part
-from ...parsing.parser import TurnParser
-from ..events import SYNTHETIC
+from agentdash.sessions.agents.claude.events import SYNTHETIC
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.line_parts import each_part
+from agentdash.sessions.agents.parsing.parser import TurnParser
+from agentdash.sessions.model.session import Step, StepKind
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 """An id that can be an argument: it comes from the stream and must never be taken for an option."""

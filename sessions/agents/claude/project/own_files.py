@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ....storage.files.line_reader import LineReader
-from ...names import UUID
-from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import each_part
-from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.line_parts import each_part
+from agentdash.sessions.agents.parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
+from agentdash.sessions.storage.files.line_reader import LineReader
 
 _MOST_BYTES = 64 * 1024
 """The most that is read of a file about an interface; it has some hundred bytes."""

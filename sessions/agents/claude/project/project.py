@@ -11,18 +11,32 @@ from typing import Any
 
 from msgspec import Raw, field, structs
 
-from ....model import Step, StepKind, StepStatus, Usage
-from ....values.compaction import SUMMARY_EVENT
-from ...parsing.event_parser import NOT_SHOWN
-from ...parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, joined, text_of, value_of
-from ...parsing.step_fields import changed
-from ...parsing.tolerant_decoder import TolerantDecoder
-from ...parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
-from .. import events as blocks
-from ..tools import EarlyResults, TaskList, answered, begun, details_of
-from . import project_events as events
-from .attachments import KNOWN, attachment_text
-from .project_text import is_interruption, is_remark, prompt_text, readable, system_text
+from agentdash.sessions.agents.claude import events as blocks
+from agentdash.sessions.agents.claude.project import project_events as events
+from agentdash.sessions.agents.claude.project.attachments import KNOWN, attachment_text
+from agentdash.sessions.agents.claude.project.project_text import (
+    is_interruption,
+    is_remark,
+    prompt_text,
+    readable,
+    system_text,
+)
+from agentdash.sessions.agents.claude.tools import EarlyResults, TaskList, answered, begun, details_of
+from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
+from agentdash.sessions.agents.parsing.json_lines import (
+    KIND_LENGTH,
+    NULL,
+    UNREADABLE,
+    declared_type,
+    joined,
+    text_of,
+    value_of,
+)
+from agentdash.sessions.agents.parsing.step_fields import changed
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from agentdash.sessions.model.compaction import SUMMARY_EVENT
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
 
 _MOST_REMEMBERED = 100
 _MOST_LINES = 10_000

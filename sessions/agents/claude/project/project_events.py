@@ -7,8 +7,17 @@ blocks of a message are those of the stream (:mod:`..events`).  Every field is o
 
 from msgspec import Raw, Struct, field
 
-from ...parsing.json_lines import NULL, Count, Dollars
-from ..events import ApiUsage, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from agentdash.sessions.agents.claude.events import (
+    ApiUsage,
+    Document,
+    Image,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Dollars
 
 
 class Origin(Struct):

@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...parsing.json_lines import value_of
-from ...parsing.wrappers import is_wrapped
-from .project_events import Line
+from agentdash.sessions.agents.claude.project.project_events import Line
+from agentdash.sessions.agents.parsing.json_lines import value_of
+from agentdash.sessions.agents.parsing.wrappers import is_wrapped
 
 _REMARKS = frozenset({
     "bash-stderr", "bash-stdout", "channel", "cross-session-message", "fork-boilerplate", "local-command-caveat",

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from ....costs.reports import TRANSCRIPT, Report
-from ....storage.files.line_reader import LineReader
-from ...parsing.tolerant_decoder import TolerantDecoder
-from ...parsing.transcript_parser import milliseconds
-from .. import events
-from ..project.own_files import transcript_of
-from .reports import running_totals
+from agentdash.sessions.agents.claude import events
+from agentdash.sessions.agents.claude.project.own_files import transcript_of
+from agentdash.sessions.agents.claude.use.reports import running_totals
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.transcript_parser import milliseconds
+from agentdash.sessions.rules.costs.reports import TRANSCRIPT, Report
+from agentdash.sessions.storage.files.line_reader import LineReader
 
 LINE_CAP = 1 << 20
 """Bytes; a longer line is cut, and is not read."""

@@ -6,11 +6,11 @@ from functools import reduce
 
 from msgspec import structs
 
-from ....costs.reports import MESSAGE, RESULT, RUNNING, Report, Reported
-from ....model import Usage, exact_sum, known_sum
-from ....rules.turn_facts import Counted
-from .. import events
-from ..events import Result
+from agentdash.sessions.agents.claude import events
+from agentdash.sessions.agents.claude.events import Result
+from agentdash.sessions.model.session import Usage, exact_sum, known_sum
+from agentdash.sessions.rules.costs.reports import MESSAGE, RESULT, RUNNING, Report, Reported
+from agentdash.sessions.rules.turn_facts import Counted
 
 
 def note_message(reported: Reported | None, message: events.Message, usage: Usage) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from msgspec import Raw, Struct, structs
 
-from ....costs.prices import Call, Price
-from ....costs.pricing import call_of, price_of
-from ...parsing.tolerant_decoder import TolerantDecoder
-from ...parsing.usage_meter import Meter
-from ..events import ApiUsage
+from agentdash.sessions.agents.claude.events import ApiUsage
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.usage_meter import Meter
+from agentdash.sessions.rules.costs.prices import Call, Price
+from agentdash.sessions.rules.costs.pricing import call_of, price_of
 
 _MOST_SPEAKERS = 10_000
 _BYTES_OF_TOKEN = 4

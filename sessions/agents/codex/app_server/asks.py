@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ....asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from ....model import Change
-from ....text.sanitize import one_line
-from ....text.unhidden import opening
-from ...mcp_forms import content_of, fields_of
-from ...parsing.json_lines import UNREADABLE, value_of
-from ..item_steps import unwrapped
-from . import requests
-from .requests import Elicitation
+from agentdash.sessions.agents.codex.app_server import requests
+from agentdash.sessions.agents.codex.app_server.requests import Elicitation
+from agentdash.sessions.agents.codex.item_steps import unwrapped
+from agentdash.sessions.agents.mcp_forms import content_of, fields_of
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, value_of
+from agentdash.sessions.model.session import Change
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.unhidden import opening
 
 LONGEST_ID = 200
 """Bytes of a request's id; a longer one is not answered."""

@@ -14,9 +14,12 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ....asks.model import Answer, Ask, Verdict
-from ....model import Change
-from ...dialogue import (
+from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server.asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
+from agentdash.sessions.agents.codex.app_server.item_steps import changes_of
+from agentdash.sessions.agents.codex.app_server.launching import MODES, mode_of, settings_of_mode
+from agentdash.sessions.agents.codex.item_steps import readable_error
+from agentdash.sessions.agents.dialogue import (
     Asked,
     Changed,
     Delivery,
@@ -30,11 +33,8 @@ from ...dialogue import (
     TurnBegan,
     TurnEnded,
 )
-from ..item_steps import readable_error
-from . import events, items, lines, requests
-from .asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
-from .item_steps import changes_of
-from .launching import MODES, mode_of, settings_of_mode
+from agentdash.sessions.model.session import Change
+from agentdash.sessions.rules.asks.model import Answer, Ask, Verdict
 
 MOST_KEPT = 10_000
 """Prompts and answers that are remembered; the oldest is forgotten."""

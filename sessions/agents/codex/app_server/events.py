@@ -5,10 +5,10 @@ Every field but ``method`` is optional, because other versions leave some out (d
 
 from msgspec import Raw, Struct, field
 
-from ....model import Usage
-from ...parsing.json_lines import NULL, Count, Words
-from ..items import Moment
-from .items import AnyItem
+from agentdash.sessions.agents.codex.app_server.items import AnyItem
+from agentdash.sessions.agents.codex.items import Moment
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Words
+from agentdash.sessions.model.session import Usage
 
 ABSENT = Raw(b"")
 """The id of a message without one."""

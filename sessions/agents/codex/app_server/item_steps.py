@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from msgspec import Raw
 
-from ....model import Change, StepKind
-from ....text.unified_diff import Diff, created, deleted, diff_of
-from ...parsing.json_lines import joined, value_of
-from ...parsing.step_fields import StepFields
-from ..item_steps import described, patch, status_of
-from ..items import Item
-from . import items
+from agentdash.sessions.agents.codex.app_server import items
+from agentdash.sessions.agents.codex.item_steps import described, patch, status_of
+from agentdash.sessions.agents.codex.items import Item
+from agentdash.sessions.agents.parsing.json_lines import joined, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.model.session import Change, StepKind
+from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 _MOVED = "\n\nMoved to: "
 """The words that codex appends to the diff of a file that it also moved."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Union
 
 from msgspec import Raw, Struct, field
 
-from ...parsing.json_lines import NULL, Part, Words
-from .. import items
-from ..items import in_camel_case
+from agentdash.sessions.agents.codex import items
+from agentdash.sessions.agents.codex.items import in_camel_case
+from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words
 
 
 class Item(items.Item, rename="camel", kw_only=True):

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from ....launch import Fork
-from . import events
-from . import lines as messages
-from .lines import OPTED_OUT
+from agentdash.sessions.agents.codex.app_server import events
+from agentdash.sessions.agents.codex.app_server import lines as messages
+from agentdash.sessions.agents.codex.app_server.lines import OPTED_OUT
+from agentdash.sessions.rules.launch import Fork
 
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
 _CHANGEABLE = frozenset({"threadId", "excludeTurns", "lastTurnId", "model", "sandbox"})

@@ -7,10 +7,10 @@ request of ours (docs/protocols/codex.md, "App-server").
 import msgspec
 from msgspec import Raw, Struct
 
-from ...parsing.json_lines import NULL, UNREADABLE, Words
-from ...parsing.line_parts import parts
-from ...parsing.tolerant_decoder import TolerantDecoder
-from . import events, requests
+from agentdash.sessions.agents.codex.app_server import events, requests
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Words
+from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 
 OPTED_OUT = (
     "item/agentMessage/delta",

@@ -7,10 +7,10 @@ codex is killed before.  The transcript has the record of the call before its co
 from collections.abc import Mapping
 from pathlib import Path
 
-from ....costs.prices import Price
-from ....model import Usage
-from ..usage import CodexMeter
-from . import events, lines
+from agentdash.sessions.agents.codex.app_server import events, lines
+from agentdash.sessions.agents.codex.usage import CodexMeter
+from agentdash.sessions.model.session import Usage
+from agentdash.sessions.rules.costs.prices import Price
 
 
 class LiveCodexMeter(CodexMeter):

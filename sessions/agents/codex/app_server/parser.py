@@ -11,25 +11,25 @@ from typing import Any
 
 from msgspec import field, structs
 
-from ....asks.answers import sentence
-from ....conversation.places import is_aside
-from ....model import PlanItem, Step, StepKind, StepStatus, Usage
-from ....rules.turn_facts import Compacted
-from ....values.steps import OTHER_PROGRAM
-from ...names import UUID
-from ...parsing.event_parser import EventParser, EventState
-from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import is_text, parts
-from ...parsing.step_fields import changed
-from ...parsing.step_fields import plan as plan_of
-from .. import items as common
-from ..item_steps import ended, readable_error, unwrapped
-from ..refusals import refused
-from ..reports import note_call
-from . import events, items, lines, requests
-from .asks import ask_of, key_of, unknown_ask
-from .item_steps import fields_of
-from .lines import IGNORED
+from agentdash.sessions.agents.codex import items as common
+from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server.asks import ask_of, key_of, unknown_ask
+from agentdash.sessions.agents.codex.app_server.item_steps import fields_of
+from agentdash.sessions.agents.codex.app_server.lines import IGNORED
+from agentdash.sessions.agents.codex.item_steps import ended, readable_error, unwrapped
+from agentdash.sessions.agents.codex.refusals import refused
+from agentdash.sessions.agents.codex.reports import note_call
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.line_parts import is_text, parts
+from agentdash.sessions.agents.parsing.step_fields import changed
+from agentdash.sessions.agents.parsing.step_fields import plan as plan_of
+from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.steps import OTHER_PROGRAM
+from agentdash.sessions.rules.asks.answers import sentence
+from agentdash.sessions.rules.conversation.places import is_aside
+from agentdash.sessions.rules.turn_facts import Compacted
 
 TAIL = 8192
 """Characters kept of the output of a command that is still running."""

@@ -5,8 +5,8 @@ The forms of the answers were measured (docs/protocols/codex.md, "Approvals").
 
 from msgspec import Raw, Struct, field
 
-from ...parsing.json_lines import NULL, Words
-from .events import Message, Params
+from agentdash.sessions.agents.codex.app_server.events import Message, Params
+from agentdash.sessions.agents.parsing.json_lines import NULL, Words
 
 
 class NetworkTarget(Struct):

@@ -2,12 +2,12 @@
 
 from msgspec import field, structs
 
-from ....model import Step, StepKind, StepStatus
-from ....rules.truncate import trimmed
-from ...parsing.json_lines import NULL, value_of
-from ...parsing.step_fields import StepFields, changed
-from ...parsing.transcript_parser import TranscriptParser, TranscriptState
-from . import events, tools
+from agentdash.sessions.agents.codex.rollout import events, tools
+from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.truncate import trimmed
 
 EVENT, ITEM = 1, -1
 """The two records: the events that codex reported, and the items that the model got and gave."""

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ....storage.files.line_reader import LineReader
-from ....text.unified_diff import Diff, created, deleted, diff_of
-from ...names import UUID
-from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import parts
-from ...parsing.recorded_edits import RecordedChange, RecordedEdit
-from ...parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.names import UUID
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.storage.files.line_reader import LineReader
+from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 MOST_FOLDERS = 5_000
 """Day folders that are searched if a thread is not found at its day: thirteen years."""

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
-from ...parsing.json_lines import NULL, Count
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count
 
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
 """A time, UTC milliseconds."""

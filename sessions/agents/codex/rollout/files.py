@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...base import TranscriptFormat
-from ...parsing.parser import TurnParser
+from agentdash.sessions.agents.base import TranscriptFormat
+from agentdash.sessions.agents.parsing.parser import TurnParser
 
 _LINES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"}
@@ -31,6 +31,6 @@ class CodexRollout(TranscriptFormat):
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser that begins with this turn."""
-        from .reader import CodexRolloutParser
+        from agentdash.sessions.agents.codex.rollout.reader import CodexRolloutParser
 
         return CodexRolloutParser(turn)

@@ -10,17 +10,25 @@ from typing import Any
 
 from msgspec import Raw, field, structs
 
-from ....model import Step, StepKind, Usage
-from ...parsing.event_parser import NOT_SHOWN
-from ...parsing.json_lines import KIND_LENGTH, NULL, declared_type
-from ...parsing.step_fields import StepFields, known
-from ...parsing.tolerant_decoder import TolerantDecoder
-from ...parsing.transcript_parser import digest, milliseconds
-from ..item_steps import readable_error
-from ..reports import note_recorded_call
-from . import events, tools, work
-from .calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
-from .text import TOLD_ELSEWHERE, is_context, noted, policy, readable, review_text, words_of
+from agentdash.sessions.agents.codex.item_steps import readable_error
+from agentdash.sessions.agents.codex.reports import note_recorded_call
+from agentdash.sessions.agents.codex.rollout import events, tools, work
+from agentdash.sessions.agents.codex.rollout.calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
+from agentdash.sessions.agents.codex.rollout.text import (
+    TOLD_ELSEWHERE,
+    is_context,
+    noted,
+    policy,
+    readable,
+    review_text,
+    words_of,
+)
+from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type
+from agentdash.sessions.agents.parsing.step_fields import StepFields, known
+from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
+from agentdash.sessions.model.session import Step, StepKind, Usage
 
 _COPY_MS = 20
 """The longest time between two lines of a copy; an own line follows a later one."""

@@ -9,11 +9,18 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ....storage.files.line_reader import LineReader
-from ...parsing.json_lines import UNREADABLE
-from ...parsing.line_parts import each_part
-from ...parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable, is_since
-from .edits import find_rollout
+from agentdash.sessions.agents.codex.rollout.edits import find_rollout
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.line_parts import each_part
+from agentdash.sessions.agents.parsing.sent_prompt import (
+    LINE_CAP,
+    SEARCHED_BYTES,
+    SentPrompt,
+    has_prompt,
+    is_readable,
+    is_since,
+)
+from agentdash.sessions.storage.files.line_reader import LineReader
 
 
 class _Part(Struct):

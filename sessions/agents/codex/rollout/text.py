@@ -6,10 +6,17 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from ...parsing.json_lines import NULL, UNREADABLE
-from ...parsing.wrappers import is_wrapped
-from .events import CodeLocation, Content, EventFields, Findings, Piece, SandboxPolicy
-from .tools import command_text
+from agentdash.sessions.agents.codex.rollout.events import (
+    CodeLocation,
+    Content,
+    EventFields,
+    Findings,
+    Piece,
+    SandboxPolicy,
+)
+from agentdash.sessions.agents.codex.rollout.tools import command_text
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
+from agentdash.sessions.agents.parsing.wrappers import is_wrapped
 
 TOLD_ELSEWHERE = frozenset(
     {

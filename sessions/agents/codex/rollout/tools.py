@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ....model import Change, PlanItem, StepKind, StepStatus
-from ...parsing import step_fields
-from ...parsing.json_lines import UNREADABLE, Part, joined, text_of, value_of
-from ...parsing.step_fields import StepFields
-from .events import Changed, PlanStep, SearchAction
+from agentdash.sessions.agents.codex.rollout.events import Changed, PlanStep, SearchAction
+from agentdash.sessions.agents.parsing import step_fields
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
 _AGENT_TOOLS = frozenset(

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ....model import StepKind, StepStatus
-from ...parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
-from ...parsing.step_fields import StepFields
-from . import events, tools
+from agentdash.sessions.agents.codex.rollout import events, tools
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.model.session import StepKind, StepStatus
 
 _STATUS = {
     "completed": StepStatus.OK,

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from .. import events
-from ..place import DemoPlace
+from agentdash.sessions.agents.demo import events
+from agentdash.sessions.agents.demo.place import DemoPlace
 
 MODEL = "demo-1"
 

@@ -15,15 +15,24 @@ from pathlib import Path
 
 import msgspec
 
-from ....asks.model import Answer
-from .. import live_events
-from ..conversation import Conversation
-from ..live_requests import AnswerAsk, AnyRequest, Close, Interrupt, Prompt, Set, Withdraw, read_request
-from ..script import SCRIPTS, Beat, load_script, named_script, unknown_script
-from .actions import MODEL, emit
-from .command import Command
-from .player import arguments, find_place, words_of
-from .turn import Stage, Steps, Turn
+from agentdash.sessions.agents.demo import live_events
+from agentdash.sessions.agents.demo.conversation import Conversation
+from agentdash.sessions.agents.demo.live_requests import (
+    AnswerAsk,
+    AnyRequest,
+    Close,
+    Interrupt,
+    Prompt,
+    Set,
+    Withdraw,
+    read_request,
+)
+from agentdash.sessions.agents.demo.process.actions import MODEL, emit
+from agentdash.sessions.agents.demo.process.command import Command
+from agentdash.sessions.agents.demo.process.player import arguments, find_place, words_of
+from agentdash.sessions.agents.demo.process.turn import Stage, Steps, Turn
+from agentdash.sessions.agents.demo.script import SCRIPTS, Beat, load_script, named_script, unknown_script
+from agentdash.sessions.rules.asks.model import Answer
 
 STDIN = 0
 LINE_CAP = 16 << 20

@@ -10,14 +10,14 @@ import sys
 import time
 from pathlib import Path
 
-from .. import events
-from ..conversation import Conversation
-from ..live_events import TurnEnded
-from ..place import ONLY_INSIDE, DemoPlace, find_demo
-from ..script import Beat, load_script
-from .actions import MODEL, emit
-from .command import Command
-from .turn import Stage, Turn
+from agentdash.sessions.agents.demo import events
+from agentdash.sessions.agents.demo.conversation import Conversation
+from agentdash.sessions.agents.demo.live_events import TurnEnded
+from agentdash.sessions.agents.demo.place import ONLY_INSIDE, DemoPlace, find_demo
+from agentdash.sessions.agents.demo.process.actions import MODEL, emit
+from agentdash.sessions.agents.demo.process.command import Command
+from agentdash.sessions.agents.demo.process.turn import Stage, Turn
+from agentdash.sessions.agents.demo.script import Beat, load_script
 
 
 class Player:

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import field, structs
 
-from ....asks.model import Answer, AskKind, Verdict
-from .. import events, live_events
-from ..place import DemoPlace
-from ..script import AskFor, Beat, Wake
-from .actions import emit, filled, leave, written
-from .command import Command
+from agentdash.sessions.agents.demo import events, live_events
+from agentdash.sessions.agents.demo.place import DemoPlace
+from agentdash.sessions.agents.demo.process.actions import emit, filled, leave, written
+from agentdash.sessions.agents.demo.process.command import Command
+from agentdash.sessions.agents.demo.script import AskFor, Beat, Wake
+from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
 
 _PERMISSION = (Verdict.ALLOW, Verdict.DENY, Verdict.STOP)
 _ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)

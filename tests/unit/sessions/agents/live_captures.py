@@ -3,7 +3,7 @@
 from places import CAPTURES
 
 from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
-from agentdash.sessions.model import Step
+from agentdash.sessions.model.session import Step
 
 APP_SERVER = CAPTURES / "app-server"
 NAMES = sorted(path.name for path in APP_SERVER.glob("*.jsonl") if ".in." not in path.name)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.launch import Start
-from agentdash.sessions.lifecycle.agent_list import AgentInfo, agent_list
-from agentdash.sessions.lifecycle.starts.launch_plan import build_launch
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo, agent_list
+from agentdash.sessions.service.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
 
 LIVE = {"codex": False, "claude": True}

@@ -10,8 +10,8 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.rules.json_schema import step_json
 
 NAMES = sorted(path.name for path in CAPTURES.glob("*.jsonl"))
 AGENTS = ("codex", "claude")

@@ -10,12 +10,12 @@ from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.compacting import text_of, way_of, without_live
 from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.agents.dialogue import Delivery, Received, TurnBegan, TurnEnded
-from agentdash.sessions.launch import Launch, following, plan_like
-from agentdash.sessions.model import Status, StepKind
+from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
+from agentdash.sessions.model.session import Status, StepKind
 from agentdash.sessions.rules.compaction import judged
+from agentdash.sessions.rules.launch import Launch, following, plan_like
 from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted
-from agentdash.sessions.values.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 
 CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))

@@ -4,10 +4,10 @@ import pytest
 
 from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.families.rights import Rights
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.prompts.chain import Predecessor, chained_prompt
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.families.rights import Rights
 from agentdash.sessions.transcript.visible.retelling import retold, retold_compacted
 
 CLAUDE, CODEX = agent_named("claude").expands, agent_named("codex").expands

@@ -12,8 +12,8 @@ import pytest
 from places import CAPTURES
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Status, Step, StepKind
+from agentdash.sessions.model.session import Status, Step, StepKind
+from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.rules.status import EndFacts, Verdict, at_the_end
 from agentdash.sessions.rules.turn_facts import Facts
 

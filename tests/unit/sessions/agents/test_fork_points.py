@@ -11,8 +11,8 @@ from places import CAPTURES
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.claude.adapter import Claude, ClaudeSettings
 from agentdash.sessions.agents.codex.adapter import TRANSPORT, Codex, CodexSettings
-from agentdash.sessions.launch import Command, Fork
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.rules.launch import Command, Fork
 
 CLAUDE, CODEX = Claude(), Codex()
 ASIDE = {StepKind.START, StepKind.NOTICE, StepKind.USAGE, StepKind.REASONING, StepKind.ERROR, StepKind.UNKNOWN}

@@ -8,8 +8,8 @@ from transcript_files import FOLDER, read, steps_of, told
 
 from agentdash.sessions.agents.formats import reader_named
 from agentdash.sessions.agents.gemini import session_events as events
-from agentdash.sessions.errors import NotATranscriptError
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.errors import NotATranscriptError
+from agentdash.sessions.model.session import StepKind, StepStatus
 from agentdash.tui.cli.commands.reading.steps import view
 
 CHAT = "gemini-session"

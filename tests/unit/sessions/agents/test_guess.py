@@ -9,7 +9,7 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.formats import LOOKED_AT, guess_agent, guess_format, guess_transport
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.transcript.turn_file import StepFile
 
 

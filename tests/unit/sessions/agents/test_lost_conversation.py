@@ -6,7 +6,7 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.lost_conversation import lost_conversation
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 
 CODEX = "Error: thread/resume: thread/resume failed: no rollout found for thread id 1 (code -32600)"
 

@@ -12,9 +12,9 @@ from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
 from agentdash.sessions.agents.dialogue import Asked, Dialogue
 from agentdash.sessions.agents.mcp_forms import MOST_FIELDS, content_of, fields_of
-from agentdash.sessions.asks.answers import check_answer, with_defaults
-from agentdash.sessions.asks.model import Answer, Ask, Choice, Question, Verdict
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.asks.answers import check_answer, with_defaults
+from agentdash.sessions.rules.asks.model import Answer, Ask, Choice, Question, Verdict
 
 PROPERTIES: dict[str, Any] = {
     "name": {"type": "string", "title": "Your name", "description": "As it is printed"},

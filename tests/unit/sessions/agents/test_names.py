@@ -7,9 +7,9 @@ import pytest
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.names import command_of
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Fork
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.rules.launch import Fork
 
 OWN, OTHER = (f"0190f7a2-0000-7000-8000-{number:012d}" for number in (1, 2))
 ODD = ["--dangerously-bypass-approvals-and-sandbox", "../../etc", "*", "a b", f"{OWN}\n", OWN.upper(), "x" * 5_000]

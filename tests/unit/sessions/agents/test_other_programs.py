@@ -17,11 +17,11 @@ from agentdash.sessions.agents.claude.adapter import ClaudeSettings
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.dialogue import Asked, Settled, TurnEnded
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.asks.model import Answer, Verdict
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Status, Step, StepKind
-from agentdash.sessions.notifications.events import event_between
+from agentdash.sessions.model.session import Status, Step, StepKind
+from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
+from agentdash.sessions.rules.json_schema import step_json
+from agentdash.sessions.rules.notifications.events import event_between
 from agentdash.sessions.transcript.visible.retelling import Record
 
 TRANSPORTS = {"claude": "stream-json", "codex": "app-server"}

@@ -7,8 +7,8 @@ import pytest
 
 from agentdash.sessions.agents.claude.project.own_files import shown_by, transcript_of
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import StepKind
-from agentdash.sessions.values.taken_by import BY_HAND
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.model.taken_by import BY_HAND
 
 TALK = "0190f7a2-0000-7000-8000-000000000001"
 

@@ -11,10 +11,10 @@ from agentdash.sessions.agents.capabilities import Modes
 from agentdash.sessions.agents.claude.adapter import ClaudeSettings
 from agentdash.sessions.agents.leading import LeadSettings
 from agentdash.sessions.agents.registry import REGISTRY, agent_named, agent_names, takes_prompts, transcript_formats
-from agentdash.sessions.costs.usage_totals import WITHOUT_MODEL
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Command
-from agentdash.sessions.values.taken_by import BY_HAND
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.taken_by import BY_HAND
+from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
+from agentdash.sessions.rules.launch import Command
 
 
 def test_an_agent_has_the_name_of_its_line() -> None:

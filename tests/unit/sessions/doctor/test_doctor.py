@@ -24,7 +24,7 @@ from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.machine import mount_of, parse
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
-from agentdash.sessions.processes import processes, runner_lock
+from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.costs.price_table import AS_OF
-from agentdash.sessions.costs.prices import Price
 from agentdash.sessions.doctor.agents import dates_in_force, prices, stale
 from agentdash.sessions.doctor.model import Subject
+from agentdash.sessions.rules.costs.price_table import AS_OF
+from agentdash.sessions.rules.costs.prices import Price
 from agentdash.sessions.settings.prices import Imported, import_prices
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout

@@ -5,13 +5,13 @@ import json
 import pytest
 from recorded_sessions import lines, record, said
 
-from agentdash.sessions.families import caller as callers
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.kept_settings import keep_settings
-from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
+from agentdash.sessions.mcp.orchestration.registry import TOOLS
 from agentdash.sessions.mcp.server import Server
-from agentdash.sessions.orchestration.registry import TOOLS
+from agentdash.sessions.runner import caller as callers
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.kept_settings import keep_settings
+from agentdash.sessions.service.manager import SessionManager
 
 META = {protocol.VERSION_KEY: "2026-07-28", protocol.CLIENT_KEY: {"name": "tester", "version": "1"}}
 EVERY = [tool.name for tool in TOOLS]

@@ -8,13 +8,13 @@ import small_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.manager import SessionManager
 from agentdash.sessions.mcp import protocol
 from agentdash.sessions.mcp import server as server_module
 from agentdash.sessions.mcp.clients import Managers, call_of, client_of, lead_of
 from agentdash.sessions.mcp.listing import INSTRUCTIONS
 from agentdash.sessions.mcp.server import Server
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.sections import OrchestrationSettings
 
 META = {protocol.VERSION_KEY: "2026-07-28", protocol.CLIENT_KEY: {"name": "tester", "version": "1"}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Activity, Change, Plan, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Activity, Change, Plan, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.activity import ActivityWatch
 
 RUNNING, OK = StepStatus.RUNNING, StepStatus.OK

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Status, StoppedBy, Stopping
+from agentdash.sessions.model.session import Status, StoppedBy, Stopping
 from agentdash.sessions.rules.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
 
 NOW = 1_790_000_000_000

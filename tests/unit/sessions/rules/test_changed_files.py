@@ -2,14 +2,14 @@
 
 import pytest
 
-from agentdash.sessions.changes.from_steps import collect
-from agentdash.sessions.changes.model import SessionChanges
-from agentdash.sessions.digest.collect import digest
-from agentdash.sessions.digest.summary import digest_lines
-from agentdash.sessions.export.html import Tally
-from agentdash.sessions.model import Change, Step, StepKind, StepStatus
-from agentdash.sessions.orchestration.viewing import change_lines
-from agentdash.sessions.orchestration.views import collected, did
+from agentdash.sessions.mcp.orchestration.viewing import change_lines
+from agentdash.sessions.mcp.orchestration.views import collected, did
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus
+from agentdash.sessions.rules.digest.collect import digest
+from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.service.changes.from_steps import collect
+from agentdash.sessions.service.changes.model import SessionChanges
+from agentdash.sessions.transcript.export.html import Tally
 from agentdash.tui.render.sessions.changes import changes_text
 from agentdash.tui.render.style import Style
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Status, Usage
 from agentdash.sessions.rules.filter_query import FIELDS, KINDS, completions, parse, while_typing
 from agentdash.sessions.text.sanitize import cell_width
 

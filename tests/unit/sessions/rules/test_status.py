@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.status import EndFacts, NoRoom, at_the_end, while_running
 from agentdash.sessions.rules.turn_facts import Facts
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from agentdash.sessions.digest.collect import digest
-from agentdash.sessions.digest.summary import digest_lines
-from agentdash.sessions.export.html import Tally
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.digest.collect import digest
+from agentdash.sessions.rules.digest.summary import digest_lines
 from agentdash.sessions.rules.limits.loop_detector import Loops
+from agentdash.sessions.transcript.export.html import Tally
 from agentdash.sessions.transcript.index.kind_codes import encoded
 from agentdash.widgets.steps.filtered_steps import FAILURES
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Session, Status
+from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.attention import by_urgency, urgency
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage import queries

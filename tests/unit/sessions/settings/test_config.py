@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.errors import ConfigError, UsageError
-from agentdash.sessions.launch import Ladder
+from agentdash.sessions.model.errors import ConfigError, UsageError
+from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.settings.catalog_texts import write_first
 from agentdash.sessions.settings.config import Config, as_toml, in_force, load_config, read_settings
 from agentdash.sessions.settings.effective import held

@@ -5,11 +5,11 @@ import json
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.costs.models_dev import MOST_BYTES, prices_in
-from agentdash.sessions.costs.price_table import AS_OF, TABLE
-from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.pricing import price_of
-from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.model.errors import ConfigError, UsageError
+from agentdash.sessions.rules.costs.models_dev import MOST_BYTES, prices_in
+from agentdash.sessions.rules.costs.price_table import AS_OF, TABLE
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import price_of
 from agentdash.sessions.settings.prices import (
     Imported,
     entry_of,

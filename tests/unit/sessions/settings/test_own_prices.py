@@ -6,7 +6,7 @@ import pytest
 
 from agentdash.sessions.doctor.files import settings_file
 from agentdash.sessions.doctor.model import Subject
-from agentdash.sessions.errors import ConfigError
+from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.settings.config import load_config, read_settings
 from agentdash.sessions.settings.prices import check_prices, import_prices
 from agentdash.sessions.storage.paths import Layout

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Start
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.sections import Preset, preset_named
 

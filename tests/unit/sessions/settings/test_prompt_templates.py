@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.settings.config import load_config
 from agentdash.sessions.settings.sections import FIELDS, PromptTemplate, template_named, unusable_field
 

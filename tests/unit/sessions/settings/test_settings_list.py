@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.registry import agent_names
-from agentdash.sessions.errors import ConfigError, UsageError
+from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.settings.catalog import VARIABLES, Setting, setting_named, settings
 from agentdash.sessions.settings.catalog_texts import first_file
 from agentdash.sessions.settings.config import as_toml, in_force, load_config, read_settings

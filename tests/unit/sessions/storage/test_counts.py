@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.counts import Counts, counts
 from agentdash.sessions.storage.store import Store
 from agentdash.tui.render.sessions.status_line import status_line

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentdash.sessions.errors import DiskFullError, StoreError
+from agentdash.sessions.model.errors import DiskFullError, StoreError
 from agentdash.sessions.storage import database
 from agentdash.sessions.storage.database import Database
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.errors import NewerStoreError, OlderStoreError, ReadOnlyError
-from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.model.errors import NewerStoreError, OlderStoreError, ReadOnlyError
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage import database
 from agentdash.sessions.storage.store import Store
 

@@ -3,8 +3,8 @@
 import pytest
 from recorded_sessions import lines, record, said
 
-from agentdash.sessions.conversation.marks import Mark, MarkKind
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.service.manager import SessionManager
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentdash.sessions.errors import NewerStoreError, OlderStoreError, StoreError
-from agentdash.sessions.processes import runner_lock
+from agentdash.sessions.model.errors import NewerStoreError, OlderStoreError, StoreError
+from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.storage import schema
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.paths import Layout

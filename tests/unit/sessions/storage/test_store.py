@@ -5,10 +5,10 @@ import sqlite3
 import pytest
 from factories import add_turn, no_prompts
 
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.errors import SessionBusyError, StoreError, UnknownSessionError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.errors import SessionBusyError, StoreError, UnknownSessionError
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.marks import RelatedMark, add_mark
 from agentdash.sessions.storage.store import Store

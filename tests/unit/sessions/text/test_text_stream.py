@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.json_schema import dump
+from agentdash.sessions.rules.json_schema import dump
 from agentdash.sessions.text import sanitize
 from agentdash.sessions.text.sanitize import StreamCleaner, clean, clean_but_colours
 

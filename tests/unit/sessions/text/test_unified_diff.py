@@ -8,14 +8,14 @@ import factories
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.changes.from_steps import collect
-from agentdash.sessions.changes.model import SessionChanges
-from agentdash.sessions.digest.collect import digest
-from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Change, Status, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Change, Status, Step, StepKind, StepStatus
+from agentdash.sessions.rules.digest.collect import digest
+from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.rules.truncate import KEPT, trimmed
+from agentdash.sessions.service.changes.from_steps import collect
+from agentdash.sessions.service.changes.model import SessionChanges
 from agentdash.sessions.text.unified_diff import classified, counts
+from agentdash.sessions.transcript.export.formats import FORMATS
 from agentdash.tui.render.sessions.changes import changes_text
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.export import words as export_words
-from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.model import Status, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Status, Step, StepKind, StepStatus
 from agentdash.sessions.text import units
+from agentdash.sessions.transcript.export import words as export_words
+from agentdash.sessions.transcript.export.formats import FORMATS
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.steps.step_document import step_document

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
 from agentdash.sessions.transcript.blocks import Call, Code, Facts, Origin, Output, Plan, Prose, Tokens, Voice, describe
 
 

@@ -7,7 +7,7 @@ from transcript_files import read
 
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.index.block_table import KEPT_BYTES, BlockCache, Placed
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from hostile import big, make, streams

@@ -3,11 +3,11 @@
 import pytest
 from factories import no_prompts
 
-from agentdash.sessions.conversation.marks import MarkKind
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.transcript.mark_steps import MarkSection

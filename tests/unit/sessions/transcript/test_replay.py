@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.tail import as_they_came, paced
 from agentdash.tui.cli.commands.reading.steps import play
 

@@ -10,8 +10,8 @@ from places import CAPTURES
 from transcript_files import CHATS, FOLDER, PROJECTS, ROLLOUTS, format_of, merged, read, told
 
 from agentdash.sessions.agents.formats import reader_named
-from agentdash.sessions.errors import NotATranscriptError, UsageError
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.errors import NotATranscriptError, UsageError
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.transcript.index import turn_index
 from agentdash.sessions.transcript.turn_file import StepFile, plain_file
 from hostile import big

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Prompt, Status, StepStatus, Turn
+from agentdash.sessions.model.session import Prompt, Status, StepStatus, Turn
 from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript import session_steps

@@ -13,7 +13,7 @@ from places import CAPTURES
 from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
+from agentdash.sessions.model.session import Prompt, Status, Step, StepKind, StepStatus, Turn, Usage
 from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript import session_steps

@@ -11,13 +11,13 @@ from places import CAPTURES
 from repetition import repeated
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.export.formats import FORMATS
-from agentdash.sessions.lifecycle.recovery.reconcile import parsed_facts
-from agentdash.sessions.model import Prompt, Session, Status, StepStatus, Turn
+from agentdash.sessions.model.session import Prompt, Session, Status, StepStatus, Turn
+from agentdash.sessions.service.lifecycle.recovery.reconcile import parsed_facts
 from agentdash.sessions.storage.files.line_reader import stamp
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.turns.turn_output import outputs_of
 from agentdash.sessions.transcript import session_steps
+from agentdash.sessions.transcript.export.formats import FORMATS
 from agentdash.sessions.transcript.index import index_file, turn_index
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps

@@ -11,7 +11,7 @@ from agentdash.sessions.agents.parsing.json_lines import NOT_JSON
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Prompt, Status, StepKind, Turn
+from agentdash.sessions.model.session import Prompt, Status, StepKind, Turn
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript.session_steps import SessionSteps
 

@@ -4,7 +4,7 @@ import factories
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.transcript.worker_steps import started_by, step_that_started
 
 A = factories.session("11111111-aaaa", parent="lead", call="call_1")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from verbs import verb
 
-from agentdash.sessions.families.caller import Caller
-from agentdash.sessions.manager import SessionManager
+from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.service.manager import SessionManager
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import factories
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.cli.commands import common
 
 

@@ -9,8 +9,8 @@ import factories
 import pytest
 from click.shell_completion import ShellComplete
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.tui.cli.commands import common
 from agentdash.tui.cli.main import cli
 

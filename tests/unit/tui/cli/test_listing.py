@@ -7,13 +7,13 @@ import pytest
 from factories import no_prompts
 from verbs import verb
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.lifecycle.starts.launch_plan import PROMPT_CHARACTERS
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.reading.steps import StepsReader
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.service.lifecycle.starts.launch_plan import PROMPT_CHARACTERS
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.reading.steps import StepsReader
 from agentdash.sessions.storage import rows
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
@@ -56,7 +56,9 @@ def test_a_short_list_says_the_same_as_if_all_sessions_were_read(manager, monkey
     monkeypatch.setattr("agentdash.sessions.storage.queries.session_from", lambda row: made.append(1) or make(row))
     short = verb("ls").stdout
     read = len(made)
-    monkeypatch.setattr("agentdash.sessions.reader.SessionReader.listed", lambda self, newest: (self.sessions(), []))
+    monkeypatch.setattr(
+        "agentdash.sessions.service.reader.SessionReader.listed", lambda self, newest: (self.sessions(), [])
+    )
     assert verb("ls").stdout == short
     assert "more (--all)" in short and "119 sessions" in short
     assert read < 90  # those that are shown, not the 119

@@ -6,9 +6,9 @@ import pytest
 from recorded_sessions import lines, record, said
 from verbs import verb
 
-from agentdash.sessions.launch import Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.manager import SessionManager
 
 
 def test_stderr_of_a_wait_is_text_or_json_alone(isolated):

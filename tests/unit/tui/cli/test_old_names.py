@@ -8,9 +8,9 @@ from places import ROOT
 from recorded_sessions import lines, ran, record, said
 from verbs import verb
 
-from agentdash.sessions.clock import now_ms
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.values.plan_windows import PlanWindow
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.plan_windows import PlanWindow
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import cli
 from agentdash.tui.cli.old_names import NEW_WORDS
 

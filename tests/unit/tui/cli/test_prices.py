@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.price_table import AS_OF
-from agentdash.sessions.costs.repricing import RepricedCosts
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.price_table import AS_OF
+from agentdash.sessions.rules.costs.repricing import RepricedCosts
 from agentdash.tui.cli.main import run as run_words
 from agentdash.tui.render.setup.prices import repriced_lines
 

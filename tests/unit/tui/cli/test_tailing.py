@@ -4,8 +4,8 @@ import asyncio
 
 from unit.sessions.transcript.test_step_tail import DONE, Written, command
 
-from agentdash.sessions.model import Session, Status
-from agentdash.sessions.watch import Change
+from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.service.watch import Change
 from agentdash.tui.cli import follow_lines
 from agentdash.tui.render.style import Style
 

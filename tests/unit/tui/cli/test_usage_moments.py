@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands.usage.times import span, words
 
 

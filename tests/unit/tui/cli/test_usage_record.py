@@ -4,10 +4,10 @@ import json
 
 import factories
 
-from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.usage_table import UsageQuery, UsageRow, UsageTable
-from agentdash.sessions.json_schema import dump, rounded, session_json
-from agentdash.sessions.model import Budget
+from agentdash.sessions.model.session import Budget
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.usage_table import UsageQuery, UsageRow, UsageTable
+from agentdash.sessions.rules.json_schema import dump, rounded, session_json
 from agentdash.sessions.text.units import dollars
 from agentdash.tui.cli.schemas.usage_record import usage_record
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.tui.panes.steps.copy_parts import main_piece, pieces

@@ -1,6 +1,6 @@
 """The sessions that keys act on, and why an action does not apply to them."""
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.keys.action_target import ActionTarget
 from pilot.examples import session
 

@@ -9,8 +9,8 @@ from factories import T0
 from msgspec import structs
 from places import ROOT
 
-from agentdash.sessions.errors import ConfigError
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
 from agentdash.tui.keys.action import Place

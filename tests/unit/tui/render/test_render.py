@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.json_schema import dump, receipt_json, session_json
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.lifecycle.explain import Explanation
-from agentdash.sessions.model import (
+from agentdash.sessions.model.facts import Fact
+from agentdash.sessions.model.session import (
     Change,
     Ended,
     Left,
@@ -30,9 +28,11 @@ from agentdash.sessions.model import (
     Usage,
 )
 from agentdash.sessions.rules.attention import SILENT_MS
+from agentdash.sessions.rules.json_schema import dump, receipt_json, session_json
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.service.lifecycle.explain import Explanation
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.sessions.text.units import age, duration, money, tokens
-from agentdash.sessions.values.facts import Fact
 from agentdash.tui.render.sessions.cards import explanation_text, launch_text, receipt_text, session_card
 from agentdash.tui.render.sessions.table import session_line, sessions_text
 from agentdash.tui.render.steps import step_text, steps_text

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from agentdash.sessions.changes.git import GitDiff
-from agentdash.sessions.changes.model import (
+from agentdash.sessions.model.session import StepStatus
+from agentdash.sessions.service.changes.git import GitDiff
+from agentdash.sessions.service.changes.model import (
     Edit,
     FileChanges,
     GitAnswer,
@@ -15,7 +16,6 @@ from agentdash.sessions.changes.model import (
     GitTotals,
     SessionChanges,
 )
-from agentdash.sessions.model import StepStatus
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 from agentdash.tui.render.style import Style

@@ -3,7 +3,7 @@
 import factories
 import pytest
 
-from agentdash.sessions.model import Changes, Status
+from agentdash.sessions.model.session import Changes, Status
 from agentdash.tui.services import change_feed as module
 from agentdash.tui.services.change_feed import LEAST_SECONDS, ChangeFeed
 

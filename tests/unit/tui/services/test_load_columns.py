@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import factories
 from factories import T0
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.panes.table.load_columns import LoadWatch
 
 

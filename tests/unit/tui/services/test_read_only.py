@@ -4,15 +4,15 @@ import inspect
 
 import pytest
 
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.manager import SessionManager
-from agentdash.sessions.managing.housekeeping import Housekeeping
-from agentdash.sessions.prompts.prompter import Prompter
-from agentdash.sessions.prompts.queue import SessionQueue
-from agentdash.sessions.reader import SessionReader
-from agentdash.sessions.reading.settings_in_force import SettingsReader
-from agentdash.sessions.reading.steps import OutputReader, StepsReader
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.prompts.prompter import Prompter
+from agentdash.sessions.service.prompts.queue import SessionQueue
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.service.reading.settings_in_force import SettingsReader
+from agentdash.sessions.service.reading.steps import OutputReader, StepsReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.store import Store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.errors import AgentdashError, Remedy, SessionBusyError
+from agentdash.sessions.model.errors import AgentdashError, Remedy, SessionBusyError
 from agentdash.tui.keys.keymap import DEFAULT, keymap
 from agentdash.tui.services.remedies import worded
 

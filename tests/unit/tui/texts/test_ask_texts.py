@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.asks.model import Ask, AskKind, Question, Verdict
-from agentdash.sessions.asks.recorded import AskState, RecordedAsk
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Question, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.texts import ask_texts
 

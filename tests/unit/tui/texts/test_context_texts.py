@@ -3,7 +3,7 @@
 import pytest
 from factories import session
 
-from agentdash.sessions.lifecycle.explain import explain
+from agentdash.sessions.service.lifecycle.explain import explain
 from agentdash.sessions.storage.paths import Layout
 from agentdash.tui.texts.context_texts import context_forms
 

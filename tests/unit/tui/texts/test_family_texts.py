@@ -3,9 +3,9 @@
 import factories
 import pytest
 
-from agentdash.sessions.lifecycle.stop_family import StopPreview, ends_too
-from agentdash.sessions.model import Budget, Status
+from agentdash.sessions.model.session import Budget, Status
 from agentdash.sessions.rules.family_facts import family_words
+from agentdash.sessions.service.lifecycle.stop_family import StopPreview, ends_too
 from agentdash.tui.texts.family_texts import stop_effect
 
 

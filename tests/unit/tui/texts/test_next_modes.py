@@ -1,6 +1,6 @@
 """The permission modes that Shift+Tab goes through."""
 
-from agentdash.sessions.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.tui.panes.next_modes import NextModes, mode_after
 
 CODEX = AgentInfo(

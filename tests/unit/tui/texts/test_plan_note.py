@@ -1,6 +1,6 @@
 """The words about a plan in the first line: they change with a report and when the window ends."""
 
-from agentdash.sessions.values.plan_windows import PlanWindow
+from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.tui.state.plan_note import PlanNote
 from agentdash.widgets.table.status_line import Tally, counts
 

@@ -7,7 +7,7 @@ import pytest
 from factories import T0
 from msgspec import Raw
 
-from agentdash.sessions.model import Ended, Receipt, Status, Stopping
+from agentdash.sessions.model.session import Ended, Receipt, Status, Stopping
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.texts import queue_texts
 

@@ -4,7 +4,7 @@ import factories
 import pytest
 from factories import T0
 
-from agentdash.sessions.model import Status, TakenBy
+from agentdash.sessions.model.session import Status, TakenBy
 from agentdash.sessions.rules.attention import attention, urgency
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.turns.takeovers import ByHand

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.lifecycle.process_list import ProcessInfo
-from agentdash.sessions.model import Status, TurnMode, Usage
+from agentdash.sessions.model.session import Status, TurnMode, Usage
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.texts.headline_texts import headline, headline_facts
 from agentdash.tui.texts.screen_texts import listed, process_lines, stop_effect, trash

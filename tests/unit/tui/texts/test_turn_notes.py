@@ -3,7 +3,7 @@
 import factories
 import pytest
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.tui.panes.steps.turn_notes import turn_notes
 
 

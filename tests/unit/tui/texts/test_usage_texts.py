@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.usage_table import UsageQuery, UsageRow, UsageTable
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.usage_table import UsageQuery, UsageRow, UsageTable
 from agentdash.tui.texts.usage_texts import heading, name, sums, widened
 
 ROWS = [UsageRow(group=one, label=one, sessions=1) for one in ("gpt-5.5", "claude-opus-4-8", "claude-opus-4-8[1m]")]

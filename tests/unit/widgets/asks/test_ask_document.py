@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.asks.model import Ask, AskKind
+from agentdash.sessions.rules.asks.model import Ask, AskKind
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.asks.ask_document import AskDocument, brief, fits
 

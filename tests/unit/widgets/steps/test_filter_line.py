@@ -1,6 +1,6 @@
 """The line of counts above the steps."""
 
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.transcript.index.kind_codes import table
 from agentdash.widgets.steps.filter_line import Found, Shown, filter_line
 from agentdash.widgets.steps.filtered_steps import GROUPS, LOG_LINES

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from places import CAPTURES
 from transcript_files import read
 
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.drawing.roles import ROLES

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style

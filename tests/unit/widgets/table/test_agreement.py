@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.tui.state.table_views import QUICK, View
 from agentdash.widgets.drawing.glyphs import STATES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agentdash.sessions.model import (
+from agentdash.sessions.model.session import (
     Activity,
     Left,
     Plan,

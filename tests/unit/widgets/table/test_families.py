@@ -3,9 +3,9 @@
 import factories
 import pytest
 
-from agentdash.sessions.costs.cost import Cost
-from agentdash.sessions.costs.family_sums import FamilySum, outside_key
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.costs.cost import Cost
+from agentdash.sessions.rules.costs.family_sums import FamilySum, outside_key
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.table.columns import Moment

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.model import Load, Status, Usage
+from agentdash.sessions.model.session import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
 from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
 from agentdash.widgets.table.row_model import Chooser, RowModel

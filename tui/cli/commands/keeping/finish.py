@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import AgentdashError, StoreError, UsageError
-from .....sessions.text.durations import seconds
-from ...exit_codes import FAILED
-from .. import common
+from agentdash.sessions.model.durations import seconds
+from agentdash.sessions.model.errors import AgentdashError, StoreError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.model import Receipt, Session
+    from agentdash.sessions.model.session import Receipt, Session
+    from agentdash.sessions.service.manager import SessionManager
 
 
 @click.command()
@@ -26,7 +26,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: b
 
     Prints a receipt for each: which signal ended which process, and which processes are left.
     """
-    from .....sessions.model import Receipt
+    from agentdash.sessions.model.session import Receipt
 
     try:
         with common.open_manager() as manager:
@@ -35,7 +35,7 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: b
         outcomes = [(ref, _stopped_unread(ref, error)) for ref in refs]
     receipts = [(label, one) for label, one in outcomes if isinstance(one, Receipt)]
     if as_json:
-        from .....sessions.json_schema import receipt_json
+        from agentdash.sessions.rules.json_schema import receipt_json
 
         common.print_json([receipt_json(receipt) for _, receipt in receipts])
     for label, receipt in () if as_json else receipts:
@@ -50,7 +50,7 @@ def _stopped(
     """Stop sessions; return the label of each with its receipt, or with the error that prevented it."""
     sessions = common.named(manager.reader, refs)
     ids = [session.id for session in sessions]
-    from .....sessions.lifecycle.stop_family import StopHow
+    from agentdash.sessions.service.lifecycle.stop_family import StopHow
 
     how = StopHow(now=now, reason=reason)
     if family:
@@ -61,9 +61,9 @@ def _stopped(
 
 def _stopped_unread(ref: str, why: StoreError) -> "Receipt | AgentdashError":
     """Stop a session although no row can be read, for the user alone: nothing shows what an agent may stop."""
-    from .....sessions.families.caller import find_caller
-    from .....sessions.lifecycle.stop import stop_unread
-    from .....sessions.storage.paths import Layout, default_home
+    from agentdash.sessions.runner.caller import find_caller
+    from agentdash.sessions.service.lifecycle.stop import stop_unread
+    from agentdash.sessions.storage.paths import Layout, default_home
 
     if not find_caller().acts_for_user:
         raise why
@@ -83,7 +83,7 @@ def ps(ref: str, as_json: bool) -> None:
     if as_json:
         common.print_json(processes)
         return
-    from ....render.sessions.processes import processes_text
+    from agentdash.tui.render.sessions.processes import processes_text
 
     common.print_lines(processes_text(processes, common.style()))
 
@@ -105,7 +105,7 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         common.warn_of_holders(sessions)
         deleted, errors = _deleted(manager, sessions)
     if as_json:
-        from .....sessions.json_schema import receipt_json
+        from agentdash.sessions.rules.json_schema import receipt_json
 
         common.print_json([
             {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in deleted
@@ -173,6 +173,6 @@ def _agreed(running: list["Session"]) -> bool:
 
 
 def _say_receipt(receipt: "Receipt", label: str) -> None:
-    from ....render.sessions.cards import receipt_text
+    from agentdash.tui.render.sessions.cards import receipt_text
 
     common.print_lines(receipt_text(receipt, label, common.style()))

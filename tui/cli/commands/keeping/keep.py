@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.text.durations import seconds
-from .. import common
+from agentdash.sessions.model.durations import seconds
+from agentdash.tui.cli.commands import common
 
 if TYPE_CHECKING:
-    from .....sessions.model import Session
-    from .....sessions.storage.files.trash import Cleaned
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.storage.files.trash import Cleaned
 
 
 @click.command()
@@ -44,7 +44,7 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
     elif as_json:
         common.print_json(trashed)
     else:
-        from ....render.sessions.trash import trash_text
+        from agentdash.tui.render.sessions.trash import trash_text
 
         common.print_lines(trash_text(trashed, common.style()))
 
@@ -61,7 +61,7 @@ def rename(ref: str, title: str, as_json: bool) -> None:
     with common.open_manager() as manager:
         session = manager.housekeeping.rename(ref, title)
     if as_json:
-        from .....sessions.json_schema import session_json
+        from agentdash.sessions.rules.json_schema import session_json
 
         common.print_json(session_json(session))
     else:
@@ -110,7 +110,7 @@ def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
     if as_json:
         common.print_json(_cleaned_json(cleaned, dry_run))
         return
-    from ....render.sessions.trash import cleaned_text
+    from agentdash.tui.render.sessions.trash import cleaned_text
 
     common.print_lines(cleaned_text(cleaned, common.style(), dry_run=dry_run))
 
@@ -128,7 +128,7 @@ def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:
 
 def _tell(verb: str, sessions: "list[Session]", as_json: bool) -> None:
     if as_json:
-        from .....sessions.json_schema import session_json
+        from agentdash.sessions.rules.json_schema import session_json
 
         common.print_json([session_json(session) for session in sessions])
     else:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from .....sessions.errors import AgentdashError, UsageError
-from .. import common
+from agentdash.sessions.model.errors import AgentdashError, UsageError
+from agentdash.tui.cli.commands import common
 
 if TYPE_CHECKING:
-    from .....sessions.asks.model import Answer, Ask
-    from .....sessions.asks.recorded import RecordedAsk
-    from .....sessions.manager import SessionManager
+    from agentdash.sessions.rules.asks.model import Answer, Ask
+    from agentdash.sessions.rules.asks.recorded import RecordedAsk
+    from agentdash.sessions.service.manager import SessionManager
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.,:@%+-]+")
 """A choice that a completion can put into the command line: a shell would run other text of an agent."""
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.,:@%+-]+")
 
 def complete_asking_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the ids of the sessions with open asks, with the subject of the first as help."""
-    from .....sessions.model import short_id
+    from agentdash.sessions.model.session import short_id
 
     first = {short_id(one.session): one for one in reversed(_open_asks(None))}
     return [_item(name, one) for name, one in first.items() if name.startswith(incomplete)]
@@ -36,7 +36,7 @@ def complete_asks(context: click.Context, _: click.Parameter, incomplete: str) -
 
 def complete_values(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the numbers of a session's open asks, and the answers that its questions offer."""
-    from .....sessions.text.sanitize import one_line
+    from agentdash.sessions.text.sanitize import one_line
 
     asks = _open_asks(context.params.get("ref"))
     offered = [
@@ -59,7 +59,7 @@ def _open_asks(ref: str | None) -> "list[RecordedAsk]":
 
 
 def _item(value: str, one: "RecordedAsk") -> CompletionItem:
-    from .....sessions.text.unhidden import unhidden_line
+    from agentdash.sessions.text.unhidden import unhidden_line
 
     return CompletionItem(value, help=unhidden_line(one.ask.title, 60))
 
@@ -80,11 +80,11 @@ def asks(ref: str | None, as_json: bool) -> None:
         found = manager.reader.asks(ref)
         shown = manager.asks.shown
     if as_json:
-        from .....sessions.json_schema import ask_json
+        from agentdash.sessions.rules.json_schema import ask_json
 
         common.print_json([ask_json(one) for one in found])
     else:
-        from ....render.prompts.asks import ask_line, ask_lines
+        from agentdash.tui.render.prompts.asks import ask_line, ask_lines
 
         style = common.style()
         lines = (line for one in found for line in ([ask_line(one, style)] if ref is None else ask_lines(one, style)))
@@ -103,7 +103,7 @@ def approve(ref: str, name: str | None, always: bool, as_json: bool) -> None:
 
     ASK is the number of the ask, as `agentdash asks ID` shows it.
     """
-    from .....sessions.asks.model import Answer, Verdict
+    from agentdash.sessions.rules.asks.model import Answer, Verdict
 
     given = Answer(verdict=Verdict.ALWAYS if always else Verdict.ALLOW)
     _answer(ref, name, lambda _: given, as_json=as_json)
@@ -121,7 +121,7 @@ def deny(ref: str, name: str | None, message: str, stop: bool, as_json: bool) ->
     ASK is the number of the ask, as `agentdash asks ID` shows it.  The agent goes on without it, unless --stop is
     given.
     """
-    from .....sessions.asks.model import Answer, Verdict
+    from agentdash.sessions.rules.asks.model import Answer, Verdict
 
     given = Answer(verdict=Verdict.STOP if stop else Verdict.DENY, message=_text(message))
     _answer(ref, name, lambda _: given, as_json=as_json)
@@ -148,8 +148,8 @@ def _answer_of(ask: "Ask", words: Sequence[str]) -> "Answer":
     Raises:
         UsageError: a word is not NAME=VALUE.
     """
-    from .....sessions.asks.answers import with_defaults
-    from .....sessions.asks.model import Answer, Verdict
+    from agentdash.sessions.rules.asks.answers import with_defaults
+    from agentdash.sessions.rules.asks.model import Answer, Verdict
 
     secret = {question.key for question in ask.questions if question.secret}
     names = {str(number): question.key for number, question in enumerate(ask.questions, 1)}
@@ -206,11 +206,11 @@ def _answer(ref: str, name: str | None, answer_to: "Callable[[Ask], Answer]", *,
         answered = manager.asks.answer(asked.id, given)
         session = manager.reader.by_id(answered.session)
     if as_json:
-        from .....sessions.json_schema import ask_json
+        from agentdash.sessions.rules.json_schema import ask_json
 
         common.print_json(ask_json(answered))
         return
-    from ....render.prompts.asks import answered_line
+    from agentdash.tui.render.prompts.asks import answered_line
 
     common.print_lines([answered_line(answered, session, common.style())])
 
@@ -220,7 +220,7 @@ _DENIALS = ("deny", "stop")
 
 def _print_whole(manager: "SessionManager", asks: "Sequence[RecordedAsk]") -> None:
     """Print asks whole on stderr, and record it."""
-    from ....render.prompts.asks import ask_lines
+    from agentdash.tui.render.prompts.asks import ask_lines
 
     style = common.style()
     for one in asks:

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.errors import UsageError
-from .. import common
-from ..completing import complete_places
-from ..starting.options import (
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.completing import complete_places
+from agentdash.tui.cli.commands.prompting.recipients import sent_json
+from agentdash.tui.cli.commands.starting.options import (
     ModeCommand,
     begins_session,
     chosen_settings,
@@ -16,12 +17,11 @@ from ..starting.options import (
     wait_option,
     with_limits,
 )
-from ..starting.start import follow
-from .recipients import sent_json
+from agentdash.tui.cli.commands.starting.start import follow
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.prompts.compacting import Compacting
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.prompts.compacting import Compacting
 
 
 @click.command(cls=ModeCommand)
@@ -55,8 +55,8 @@ def fork(
 
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
-    from .....sessions.conversation.places import parsed_place
-    from .....sessions.prompts.conversations import ForkOptions
+    from agentdash.sessions.rules.conversation.places import parsed_place
+    from agentdash.sessions.service.prompts.conversations import ForkOptions
 
     at = parsed_place(place) if place is not None else None
     turn, step = (at.turn, at.step) if at is not None else (None, None)
@@ -97,7 +97,7 @@ def rewind(ref: str, place: str | None, undo: bool, listing: bool, dry_run: bool
             raise click.UsageError("--list cannot be combined with a place, --undo or --dry-run.")
         _list_marks(ref, as_json=as_json)
         return
-    from .....sessions.conversation.places import parsed_place
+    from agentdash.sessions.rules.conversation.places import parsed_place
 
     with common.open_manager() as manager:
         if undo:
@@ -114,7 +114,7 @@ def rewind(ref: str, place: str | None, undo: bool, listing: bool, dry_run: bool
 
             common.print_json(to_builtins(effect))
             return
-        from ....render.prompts.conversation import effect_text
+        from agentdash.tui.render.prompts.conversation import effect_text
 
         common.print_lines(effect_text(effect))
 
@@ -124,12 +124,12 @@ def _list_marks(ref: str, *, as_json: bool) -> None:
         session = reader.get(ref)
         shown, compactions = reader.steps.shown(session.id), reader.steps.compactions(session.id)
     if as_json:
-        from .....sessions.json_schema import mark_json
+        from agentdash.sessions.rules.json_schema import mark_json
 
         marked = [mark_json(mark, shown) for mark in shown.marks]
         common.print_json({"marks": marked, "compactions": compactions})
         return
-    from ....render.prompts.conversation import marks_text
+    from agentdash.tui.render.prompts.conversation import marks_text
 
     lines = marks_text(shown, session.id, common.style(), compactions)
     common.say_on(lines, otherwise="No marks: nothing was cut or forked.")
@@ -164,7 +164,7 @@ def compact(
     The agent's own command does it (claude, a live codex).  Otherwise the agent writes a summary, and the next prompt
     begins a conversation with it, and with every request of yours in your own words.
     """
-    from .....sessions.prompts.prompter import PromptOptions
+    from agentdash.sessions.service.prompts.prompter import PromptOptions
 
     options = PromptOptions(first=first, at_once=now, key=key or "")
     with common.open_manager() as manager:
@@ -176,7 +176,7 @@ def _print_fork(effect: Any, facts: dict[str, Any], *, as_json: bool, err: bool 
     if as_json:
         common.print_json(facts)
         return 0
-    from ....render.prompts.conversation import fork_text
+    from agentdash.tui.render.prompts.conversation import fork_text
 
     common.print_lines([fork_text(effect)], err=err)
     return 0
@@ -191,7 +191,7 @@ def _report(
     if wait or timeout is not None:
         return follow(manager, sent.session, wait=wait, timeout=timeout, as_json=as_json, more={sent.session.id: more})
     if as_json:
-        from .....sessions.json_schema import session_json
+        from agentdash.sessions.rules.json_schema import session_json
 
         common.print_json(session_json(sent.session) | {"warnings": []} | more)
     else:

@@ -6,17 +6,31 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from .....sessions.errors import AgentdashError
-from .. import common
-from ..completing import complete_limits, complete_settings
-from ..setting_up.templates import template_option
-from ..starting.options import ModeCommand, chosen_settings, parse_pairs, parsed_limits, timeout_option, wait_option
-from ..starting.start import follow
-from .recipients import agree, recipient_options, recipients, send_to_all, sent_json, texts_for
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.completing import complete_limits, complete_settings
+from agentdash.tui.cli.commands.prompting.recipients import (
+    agree,
+    recipient_options,
+    recipients,
+    send_to_all,
+    sent_json,
+    texts_for,
+)
+from agentdash.tui.cli.commands.setting_up.templates import template_option
+from agentdash.tui.cli.commands.starting.options import (
+    ModeCommand,
+    chosen_settings,
+    parse_pairs,
+    parsed_limits,
+    timeout_option,
+    wait_option,
+)
+from agentdash.tui.cli.commands.starting.start import follow
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.prompts.prompter import PromptOptions, Sent
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
 
 _TURN_OPTIONS = (
     click.option("--model", "-m", metavar="NAME", help="Model from this turn on."),
@@ -160,7 +174,7 @@ def interrupt(ref: str, say: str | None, as_json: bool) -> int:
 
 def complete_modes(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the modes of the session's agent."""
-    from .....sessions.agents.registry import agent_named
+    from agentdash.sessions.agents.registry import agent_named
 
     # Click leaves the words aside that are before an option without its value.
     ref = context.params.get("ref") or next(iter(context.args), "@last")
@@ -187,7 +201,7 @@ def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
     """
     if model is None and mode is None:
         raise click.UsageError("Give --model, --mode, or both.")
-    from ....render.prompts.adjustments import adjustment_line
+    from agentdash.tui.render.prompts.adjustments import adjustment_line
 
     changes = []
     with common.open_manager() as manager:
@@ -197,7 +211,7 @@ def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
                 if not as_json:  # at once: the next change may fail
                     common.print_lines([adjustment_line(changes[-1])])
     if as_json:
-        from .....sessions.json_schema import adjustment_json
+        from agentdash.sessions.rules.json_schema import adjustment_json
 
         printed = list(map(adjustment_json, changes))
         common.print_json(printed if printed[1:] else printed[0])
@@ -211,7 +225,7 @@ def _options(
     own: dict[str, str | bool | None],
     **place: Any,
 ) -> "PromptOptions":
-    from .....sessions.prompts.prompter import PromptOptions
+    from agentdash.sessions.service.prompts.prompter import PromptOptions
 
     settings = parse_pairs(pairs) | chosen_settings(own, danger=danger)
     instructions = settings.pop("instructions", None)
@@ -226,7 +240,7 @@ def _report(
     """Report where the prompt went; a prompt that waits starts nothing yet."""
     if sent.turn is None and not wait and timeout is None:
         if as_json:
-            from .....sessions.json_schema import session_json
+            from agentdash.sessions.rules.json_schema import session_json
 
             common.print_json(session_json(sent.session) | {"warnings": [], "prompt": sent_json(sent)})
         else:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import UsageError
-from .. import common
-from .recipients import sent_json
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.prompting.recipients import sent_json
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.prompts.prompter import Sent
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.prompts.prompter import Sent
 
 
 _ACTIONS = ("list", "edit", "move", "cancel", "send", "hold", "release", "resend", "dismiss")
@@ -77,7 +77,7 @@ def prompts(words: tuple[str, ...], most: int, as_json: bool) -> None:
     if as_json:
         common.print_json([{"text": one.text, "session": one.session, "at": one.at} for one in found])
         return
-    from ....render.prompts.prompts import prompt_lines
+    from agentdash.tui.render.prompts.prompts import prompt_lines
 
     common.say_on(prompt_lines(found, common.style()), otherwise="No such prompt." if words else "No prompts yet.")
 
@@ -144,7 +144,7 @@ def _list(manager: "SessionManager", ref: str, as_json: bool) -> int:
             }
         )
         return 0
-    from ....render.prompts.queue import queue_lines
+    from agentdash.tui.render.prompts.queue import queue_lines
 
     common.print_lines(queue_lines(session, prompts, unconfirmed, common.style()))
     return 0
@@ -154,7 +154,7 @@ def _report(sent: "Sent", action: str, as_json: bool) -> int:
     if as_json:
         common.print_json(sent_json(sent))
         return 0
-    from ....render.prompts.queue import quoted
+    from agentdash.tui.render.prompts.queue import quoted
 
     answer = "" if action == "cancel" else f" ({sent.answer})"
     common.print_lines([f"{_DONE[action]}{answer}: {quoted(sent.prompt, common.style())}"])

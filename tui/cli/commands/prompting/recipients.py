@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from .....sessions.clock import now_ms
-from .....sessions.errors import AgentdashError, UsageError
-from ...exit_codes import FAILED
-from .. import common
-from ..starting.start import follow
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import AgentdashError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.starting.start import follow
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.model import Session
-    from .....sessions.prompts.filling import Delivery
-    from .....sessions.prompts.prompter import PromptOptions, Sent
-    from .....sessions.reader import SessionReader
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.prompts.filling import Delivery
+    from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
+    from agentdash.sessions.service.reader import SessionReader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,7 +88,7 @@ def _named(reader: "SessionReader", refs: Sequence[str], *, quote: bool) -> "lis
 
 def _names_session(reader: "SessionReader", word: str) -> bool:
     """Return whether a word is an id or the beginning of one, long enough to be no word of a prompt by chance."""
-    from .....sessions.model import SHORT_ID
+    from agentdash.sessions.model.session import SHORT_ID
 
     try:
         return word == "@last" or (len(word) >= SHORT_ID and bool(reader.get(word)))
@@ -102,8 +102,8 @@ def _matching(reader: "SessionReader", words: str) -> "list[Session]":
     Raises:
         UsageError: no session matches, or the filter is not valid.
     """
-    from .....sessions.agents.registry import takes_prompts
-    from .....sessions.rules.filter_query import parse
+    from agentdash.sessions.agents.registry import takes_prompts
+    from agentdash.sessions.rules.filter_query import parse
 
     asked, now = parse(words), now_ms()
     found = [one for one in reader.sessions() if takes_prompts(one.agent) and asked.matches(one, now)]
@@ -140,9 +140,9 @@ def texts_for(reader: "SessionReader", to: Recipients, template: str | None) -> 
     if template is None:
         text = common.read_prompt(to.words)
         return lambda _: text
-    from .....sessions.prompts.filling import filled_for
-    from .....sessions.settings.sections import template_named
-    from ..setting_up.templates import without_prompt
+    from agentdash.sessions.service.prompts.filling import filled_for
+    from agentdash.sessions.settings.sections import template_named
+    from agentdash.tui.cli.commands.setting_up.templates import without_prompt
 
     without_prompt(to.words)
 
@@ -163,7 +163,7 @@ def send_to_all(
     as_json: bool,
 ) -> int:
     """Send a prompt to several sessions, report the outcome for each, and return the exit code."""
-    from .....sessions.prompts.filling import broadcast
+    from agentdash.sessions.service.prompts.filling import broadcast
 
     outcomes = broadcast(manager.prompts, sessions, text_for, options)
     waits = wait or timeout is not None
@@ -193,7 +193,7 @@ def _wait_and_print(manager: "SessionManager", outcomes: "Sequence[Delivery]", t
 
 
 def _print(manager: "SessionManager", outcomes: "Sequence[Delivery]") -> int:
-    from .....sessions.json_schema import session_json
+    from agentdash.sessions.rules.json_schema import session_json
 
     def record(one: "Delivery") -> dict[str, Any]:
         error = one.error and {"type": type(one.error).__name__, "message": str(one.error)}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import UnknownSessionError
-from ...exit_codes import FAILED, INTERRUPTED
-from .. import common
-from .steps import last_steps, print_steps
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.reading.steps import last_steps, print_steps
+from agentdash.tui.cli.exit_codes import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
-    from .....sessions.events.feed import EventFeed
-    from .....sessions.manager import SessionManager
-    from .....sessions.model import Session
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.events.feed import EventFeed
+    from agentdash.sessions.service.manager import SessionManager
 
 _LAST = 10
 
@@ -57,7 +57,7 @@ def _peek(refs: Sequence[str], last: int | None, *, full: bool, as_json: bool) -
         for session in list(map(manager.reader.get, refs)):
             steps = last_steps(manager.reader, session, last, whole=full)
             if as_json:
-                from .....sessions.json_schema import session_json, step_json
+                from agentdash.sessions.rules.json_schema import session_json, step_json
 
                 common.print_json({"session": session_json(session), "steps": [step_json(step) for step in steps]})
                 continue
@@ -81,7 +81,7 @@ def follow(
     """
     if turn is not None and next_turns:
         raise click.UsageError("--turn and --follow-turns exclude each other: one turn ends, later ones follow.")
-    from ...follow_lines import Printer, follow
+    from agentdash.tui.cli.follow_lines import Printer, follow
 
     with common.open_manager() as manager:
         sessions = common.named(manager.reader, refs)
@@ -114,8 +114,8 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
     """
     if not _has_screen():
         return follow(refs)
-    from ....screens.watch import MOST
-    from ....startup import check_terminal, open_dashboard
+    from agentdash.tui.screens.watch import MOST
+    from agentdash.tui.startup import check_terminal, open_dashboard
 
     if len(refs) > MOST:
         raise click.UsageError(f"{len(refs)} sessions are too many: at most {MOST} fit side by side.")
@@ -178,10 +178,10 @@ def _feed(manager: "SessionManager", words: str, family: str | None, since: int 
         UsageError: the filter is not valid.
         UnknownSessionError, AmbiguousSessionError: the family's session does not exist, or several fit.
     """
-    from .....sessions.errors import StoreError
-    from .....sessions.events.feed import OUTSIDE_LEAD, EventFeed, Selection
-    from .....sessions.rules.filter_query import parse
-    from .....sessions.storage.files import trash
+    from agentdash.sessions.model.errors import StoreError
+    from agentdash.sessions.rules.filter_query import parse
+    from agentdash.sessions.service.events.feed import OUTSIDE_LEAD, EventFeed, Selection
+    from agentdash.sessions.storage.files import trash
 
     def trashed(session_id: str) -> "Session | None":
         try:
@@ -197,7 +197,7 @@ def _feed(manager: "SessionManager", words: str, family: str | None, since: int 
 
 
 def _print(manager: "SessionManager", feed: "EventFeed", *, following: bool, until_done: bool, steps: bool) -> None:
-    from ...follow_events import EventPrinter, StepLines, follow_events
+    from agentdash.tui.cli.follow_events import EventPrinter, StepLines, follow_events
 
     lines = StepLines(manager.reader) if steps else None
     printer = EventPrinter(feed, common.print_bytes, lines)

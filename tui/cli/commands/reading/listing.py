@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.clock import now_ms
-from .....sessions.errors import UnknownSessionError
-from .....sessions.values.statuses import Status
-from .. import common
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.statuses import Status
+from agentdash.tui.cli.commands import common
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .....sessions.model import Session
-    from .....sessions.reader import SessionReader
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.reader import SessionReader
 
 _NEWEST = 30
 
@@ -74,8 +74,8 @@ def ls(
     """
     if table:
         return _open_table(context)
-    from .....sessions.lifecycle.starts.launch_plan import checked_folder
-    from .....sessions.rules.filter_query import parse
+    from agentdash.sessions.rules.filter_query import parse
+    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
 
     asked = parse(words)
     filtered = bool(wanted) or here or archived or bool(asked) or family is not None
@@ -106,7 +106,7 @@ def ls(
 
 
 def _open_table(context: click.Context) -> int:
-    from ....startup import check_terminal, open_dashboard
+    from agentdash.tui.startup import check_terminal, open_dashboard
 
     if others := [option for option in common.stated(context) if option != "--table"]:
         raise click.UsageError(f"--table and {others[0]} cannot be combined.")
@@ -116,14 +116,14 @@ def _open_table(context: click.Context) -> int:
 
 
 def _print_tree(sessions: "list[Session]", *, everything: bool) -> None:
-    from ....render.sessions.family_tree import tree_text, whole_families
+    from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
 
     listed = sessions if everything else whole_families(_recent(sessions), sessions)
     common.print_lines(tree_text(listed, common.style(), older=_others(sessions, listed)))
 
 
 def _print_list(sessions: "list[Session]", quiet: "list[Session]", *, everything: bool, filtered: bool) -> None:
-    from ....render.sessions.table import sessions_text
+    from agentdash.tui.render.sessions.table import sessions_text
 
     listed = sessions if everything else _recent(sessions)
     older = _others(sessions, listed)
@@ -148,11 +148,11 @@ def status(tmux: bool, as_json: bool) -> None:
     """
     from msgspec import to_builtins
 
-    from .....sessions.storage.counts import Counts, counts
-    from .....sessions.storage.database import Database
-    from .....sessions.storage.paths import Layout, default_home
-    from .....sessions.storage.use.plan_windows import PlanWindows
-    from .....sessions.values.plan_windows import PlanWindow, current, those_that_matter, window_words
+    from agentdash.sessions.model.plan_windows import PlanWindow, current, those_that_matter, window_words
+    from agentdash.sessions.storage.counts import Counts, counts
+    from agentdash.sessions.storage.database import Database
+    from agentdash.sessions.storage.paths import Layout, default_home
+    from agentdash.sessions.storage.use.plan_windows import PlanWindows
 
     if tmux and as_json:
         raise click.UsageError("--tmux and --json exclude each other.")
@@ -168,7 +168,7 @@ def status(tmux: bool, as_json: bool) -> None:
     if as_json:
         common.print_json(to_builtins(found) | {"plans": to_builtins(plans)})
         return
-    from ....render.sessions.status_line import status_line
+    from agentdash.tui.render.sessions.status_line import status_line
 
     words = [window_words(one, now) for one in those_that_matter(plans, now)[:1]]
     if line := status_line(found, tmux=tmux, plans=words):
@@ -189,7 +189,7 @@ def members(reader: "SessionReader", ref: str) -> "list[Session]":
         lead = reader.get(ref)
         found = [lead, *reader.descendants(lead.id)]
     else:
-        from .....sessions.costs.family_sums import family_of, outside_key
+        from agentdash.sessions.rules.costs.family_sums import family_of, outside_key
 
         found = family_of([*reader.sessions(), *reader.sessions(archived=True)], outside_key(ref))
         if not found:
@@ -201,8 +201,8 @@ def with_sums(sessions: "Sequence[Session]", known: "Sequence[Session]") -> list
     """Return sessions as JSON, each with ``family``: the sum of a lead and its workers, null for another session."""
     from msgspec import to_builtins
 
-    from .....sessions.costs.family_sums import Families
-    from .....sessions.json_schema import rounded, session_json
+    from agentdash.sessions.rules.costs.family_sums import Families
+    from agentdash.sessions.rules.json_schema import rounded, session_json
 
     families = Families()
     families.update(known)
@@ -216,7 +216,7 @@ def with_sums(sessions: "Sequence[Session]", known: "Sequence[Session]") -> list
 
 def _among(known: "list[Session]", statuses: "set[Status]", *, here: bool, archived: bool) -> "list[Session]":
     """Return the members of a family that the options choose."""
-    from .....sessions.lifecycle.starts.launch_plan import checked_folder
+    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
 
     cwd = checked_folder(None) if here else None
     return [
@@ -230,7 +230,7 @@ def _with_put_away(
     reader: "SessionReader", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
 ) -> "list[Session]":
     """Add the archived and deleted sessions that a filter asks for; return all, newest first."""
-    from .....sessions.lifecycle.starts.launch_plan import checked_folder
+    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
 
     cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
     found = reader.put_away(archived="archived" in away, deleted="deleted" in away or "trash" in away)
@@ -243,8 +243,8 @@ def _with_put_away(
 
 def _say_missing(home: "Path") -> bool:
     """Report session folders that the database does not have, as `doctor` does; return whether there are any."""
-    from .....sessions.doctor.files import differences
-    from .....sessions.storage.paths import Layout
+    from agentdash.sessions.doctor.files import differences
+    from agentdash.sessions.storage.paths import Layout
 
     found = [finding for finding in differences(Layout(home)) if finding.state != "ok"]
     for finding in found:
@@ -260,6 +260,6 @@ def _recent(sessions: Sequence["Session"]) -> list["Session"]:
 
 def _undecided(session: "Session", now: int) -> bool:
     """Return whether a session needs more than a reading of its answer."""
-    from .....sessions.rules.attention import AttentionKind, kind_of_need
+    from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 
     return kind_of_need(session, now) not in (None, AttentionKind.DONE)

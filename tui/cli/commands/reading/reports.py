@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.errors import UsageError
-from .. import common
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
 
 if TYPE_CHECKING:
-    from .....sessions.digest.collect import Digest
-    from .....sessions.export.formats import Format
-    from .....sessions.model import Session, Step
+    from agentdash.sessions.model.session import Session, Step
+    from agentdash.sessions.rules.digest.collect import Digest
+    from agentdash.sessions.transcript.export.formats import Format
 
 _FROM_THE_START = {"since_steps": None, "since_at": None}
 _FORMATS = ("md", "html", "json")
@@ -30,7 +30,7 @@ def show(ref: str, as_json: bool) -> None:
         if as_json:
             from msgspec import to_builtins
 
-            from .....sessions.json_schema import adjustment_json, prompt_json, session_json, turn_json
+            from agentdash.sessions.rules.json_schema import adjustment_json, prompt_json, session_json, turn_json
 
             parts: dict[str, Any] = {
                 "turns": [turn_json(t) for t in turns],
@@ -40,7 +40,7 @@ def show(ref: str, as_json: bool) -> None:
             parts["compactions"] = to_builtins(compactions)
             common.print_json(session_json(session) | parts)
         else:
-            from ....render.sessions.cards import session_card
+            from agentdash.tui.render.sessions.cards import session_card
 
             common.print_lines(session_card(session, turns, prompts, common.style(), changes, compactions))
             common.looked_at(manager, session)
@@ -63,7 +63,7 @@ def explain(ref: str, as_json: bool) -> None:
     if as_json:
         common.print_json(explanation)
         return
-    from ....render.sessions.cards import explanation_text
+    from agentdash.tui.render.sessions.cards import explanation_text
 
     common.print_lines(explanation_text(explanation, common.style()))
 
@@ -93,16 +93,16 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
 
 
 def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
-    from .....sessions.json_schema import digest_json
+    from agentdash.sessions.rules.json_schema import digest_json
 
     since = {"since_steps": marker.seen_steps, "since_at": marker.seen_at} if marker else _FROM_THE_START
     return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(facts)
 
 
 def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Session | None") -> None:
-    from .....sessions.digest.summary import digest_lines
-    from .....sessions.text.units import count
-    from ....render.sessions.table import session_lines
+    from agentdash.sessions.rules.digest.summary import digest_lines
+    from agentdash.sessions.text.units import count
+    from agentdash.tui.render.sessions.table import session_lines
 
     style = common.style()
     part = _part(turn, marker, style.now)
@@ -115,7 +115,7 @@ def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Sess
 
 def _part(turn: int | None, marker: "Session | None", now: int) -> str:
     """Return the part of the session that the digest covers, in words."""
-    from .....sessions.text.units import age
+    from agentdash.sessions.text.units import age
 
     if marker is not None and marker.seen_at is not None:
         return f"since you looked, {age(now - marker.seen_at)} ago"
@@ -138,12 +138,12 @@ def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool)
         reader.outputs.check_folder(session)
         report = reader.steps.changes_of(session.id, turn, git=not no_git)
     if as_json:
-        from .....sessions.changes.words import changes_json
+        from agentdash.sessions.service.changes.words import changes_json
 
         common.print_json(changes_json(report, diffs=diff))
         return
-    from .....sessions.changes.git import git_diffs
-    from ....render.sessions.changes import changes_text, file_diffs
+    from agentdash.sessions.service.changes.git import git_diffs
+    from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 
     seen_as = common.style()
     common.print_lines(changes_text(report, seen_as))
@@ -178,7 +178,7 @@ def export(ref: str, name: str | None, turn: int | None, output: str | None, for
             # UTF-8 whatever the terminal's encoding is, because the documents declare it.
             common.print_pieces(piece.encode("utf-8", "replace") for piece in pieces)
             return
-        from .....sessions.export.saving import save
+        from agentdash.sessions.transcript.export.saving import save
 
         size = save(path, pieces, force=force)
     _tell(path, chosen, steps.count, size, as_json=as_json)
@@ -198,7 +198,7 @@ class _Counted:
 
 
 def _format(name: str | None, path: Path | None) -> "Format":
-    from .....sessions.export.formats import FORMATS, format_named, format_of
+    from agentdash.sessions.transcript.export.formats import FORMATS, format_named, format_of
 
     if name is not None:
         return format_named(name)
@@ -209,7 +209,7 @@ def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool)
     if as_json:
         common.print_json({"path": str(path.absolute()), "format": chosen.name, "steps": steps, "bytes": size})
         return
-    from .....sessions.text import units
+    from agentdash.sessions.text import units
 
     common.print_lines(
         [f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"], painted=False

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from .....sessions.errors import NotATranscriptError, UsageError
-from .....sessions.text.durations import seconds
-from ...exit_codes import FAILED
-from .. import common
+from agentdash.sessions.model.durations import seconds
+from agentdash.sessions.model.errors import NotATranscriptError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.conversation.shown import IsCut, Shown
-    from .....sessions.model import Session, Step
-    from .....sessions.reader import SessionReader
-    from .....sessions.transcript.turn_file import StepFile
+    from agentdash.sessions.model.session import Session, Step
+    from agentdash.sessions.rules.conversation.shown import IsCut, Shown
+    from agentdash.sessions.service.reader import SessionReader
+    from agentdash.sessions.transcript.turn_file import StepFile
 
 
 _PAUSE = 0.2
@@ -138,7 +138,7 @@ def _chosen(
 
 def last_steps(reader: "SessionReader", session: "Session", last: int | None, *, whole: bool) -> list["Step"]:
     """Return the last steps of a session; only its end is read."""
-    from .....sessions.transcript.tail import StepTail
+    from agentdash.sessions.transcript.tail import StepTail
 
     followed = StepTail(reader.steps.open_trajectory(session.id), whole=whole)
     try:
@@ -150,7 +150,7 @@ def last_steps(reader: "SessionReader", session: "Session", last: int | None, *,
 def _replay(ref: str, turn: int | None, speed: float, max_gap: float, *, full: bool, as_json: bool) -> None:
     if not math.isfinite(speed) or speed <= 0:
         raise UsageError(f"--speed must be a number above 0, not {speed:g}.")
-    from .....sessions.transcript.tail import paced
+    from agentdash.sessions.transcript.tail import paced
 
     with common.open_reader() as reader:
         session = reader.get(ref)
@@ -164,12 +164,12 @@ def play(
 ) -> None:
     """Print each step after its delay."""
     if as_json:
-        from .....sessions.json_schema import step_json
+        from agentdash.sessions.rules.json_schema import step_json
 
         for step in _in_time(steps, wait):
             common.print_json(step_json(step))
         return
-    from ....render.steps import steps_text
+    from agentdash.tui.render.steps import steps_text
 
     for line in steps_text(_in_time(steps, wait), common.style(full=full)):
         common.print_lines([line])
@@ -209,7 +209,7 @@ def output(ref: str, turn: int | None, stderr: bool, raw: bool, as_json: bool) -
 
 def complete_formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the names of the formats that begin with ``incomplete``."""
-    from .....sessions.agents.formats import format_names
+    from agentdash.sessions.agents.formats import format_names
 
     return [CompletionItem(name) for name in format_names() if name.startswith(incomplete)]
 
@@ -218,7 +218,7 @@ class _FormatOption(click.Option):
     """An option whose help lists every format; the agents are loaded only to show it."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from .....sessions.agents.registry import PLAIN_COMMAND, agent_names, takes_prompts, transcript_formats
+        from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_names, takes_prompts, transcript_formats
 
         streams = ", ".join(filter(takes_prompts, agent_names(demo=False)))
         transcripts = ", ".join(one.name for one in transcript_formats())
@@ -260,7 +260,7 @@ def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:
 
 
 def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepFile":
-    from .....sessions.transcript.turn_file import StepFile, plain_file
+    from agentdash.sessions.transcript.turn_file import StepFile, plain_file
 
     path = Path(file)
     source: Any = nullcontext(sys.stdin.buffer) if file == "-" else path.open("rb")
@@ -273,15 +273,15 @@ def _opened(file: str, format_name: str | None, open_files: ExitStack) -> "StepF
 
 def print_steps(steps: Iterable["Step"], *, full: bool, as_json: bool, is_cut: "IsCut | None" = None) -> None:
     """Print steps as they are made, with those marked that were cut by going back."""
-    from .....sessions.conversation.shown import none_cut
+    from agentdash.sessions.rules.conversation.shown import none_cut
 
     is_cut = is_cut or none_cut
     if as_json:
-        from .....sessions.json_schema import step_json
+        from agentdash.sessions.rules.json_schema import step_json
 
         common.print_json_array(step_json(step, cut=is_cut(step)) for step in steps)
         return
-    from ....render.steps import steps_text
+    from agentdash.tui.render.steps import steps_text
 
     common.say_on(steps_text(steps, common.style(full=full), is_cut), otherwise="No steps yet.")
 
@@ -293,13 +293,13 @@ def _print_spoken(steps: "Sequence[Step]", shown: "Shown", *, everything: bool, 
         return
     listed = [step for step in steps if everything or not shown.cuts(step.turn, step.index)] if shown.marks else steps
     if as_json:
-        from .....sessions.json_schema import step_json
+        from agentdash.sessions.rules.json_schema import step_json
 
         common.print_json_array(
             step_json(step, cut=shown.has_cut(step)) | {"visible": not shown.has_cut(step)} for step in listed
         )
         return
-    from ....render.prompts.conversation import conversation_text
+    from agentdash.tui.render.prompts.conversation import conversation_text
 
     hidden = len(steps) - len(listed)
     lines = conversation_text(listed, shown, common.style(full=True), numbers=numbers, marks=everything, hidden=hidden)
@@ -310,8 +310,8 @@ def steps_with_workers(
     reader: "SessionReader", session: "Session", steps: "Iterable[Step]", *, is_cut: "IsCut"
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps of a session as JSON; a step that started workers has their ids as ``workers``."""
-    from .....sessions.json_schema import step_json
-    from .....sessions.transcript.worker_steps import started_by
+    from agentdash.sessions.rules.json_schema import step_json
+    from agentdash.sessions.transcript.worker_steps import started_by
 
     workers = [one for one in reader.descendants(session.id) if one.parent == session.id]
     for step in steps:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.errors import AgentdashError, ConfigError, UsageError
-from ...exit_codes import FAILED
-from ...verb_group import SuggestingGroup
-from .. import common
+from agentdash.sessions.model.errors import AgentdashError, ConfigError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.exit_codes import FAILED
+from agentdash.tui.cli.verb_group import SuggestingGroup
 
 if TYPE_CHECKING:
-    from .....sessions.settings.config import Loaded
-    from .....sessions.settings.source import Source
+    from agentdash.sessions.settings.config import Loaded
+    from agentdash.sessions.settings.source import Source
 
 
 @click.group(cls=SuggestingGroup, no_args_is_help=False)
@@ -25,7 +25,7 @@ def config() -> None:
 @common.json_option
 def config_path(as_json: bool) -> None:
     """Print the path of the settings file."""
-    from .....sessions.settings.place import config_path
+    from agentdash.sessions.settings.place import config_path
 
     path = config_path()
     if as_json:
@@ -38,7 +38,7 @@ def config_path(as_json: bool) -> None:
 @common.json_option
 def config_show(as_json: bool) -> None:
     """Print all effective settings as TOML."""
-    from .....sessions.settings.config import as_toml, in_force, read_settings
+    from agentdash.sessions.settings.config import as_toml, in_force, read_settings
 
     loaded = read_settings()
     settings = in_force(loaded.config, demo=loaded.demo)
@@ -60,10 +60,10 @@ def config_list(project: str | None, here: bool, as_json: bool) -> None:
     With --project or --cwd, the list includes those of a trusted project.  The source (forced) marks your own value in
     place of a project's that would widen it.
     """
-    from .....sessions.settings.config import read_settings
-    from .....sessions.settings.effective import held
-    from .....sessions.text.sanitize import clean
-    from ....render.setup.settings import held_json, settings_lines
+    from agentdash.sessions.settings.config import read_settings
+    from agentdash.sessions.settings.effective import held
+    from agentdash.sessions.text.sanitize import clean
+    from agentdash.tui.render.setup.settings import held_json, settings_lines
 
     if project is not None and here:
         raise UsageError("Give one of: --project PATH, --cwd.")
@@ -83,18 +83,18 @@ def settings_in(folder: str) -> "Loaded":
     Raises:
         UsageError: there is no such folder.
     """
-    from .....sessions.lifecycle.starts.launch_plan import checked_folder
-    from .....sessions.projects.review import in_folder
-    from .....sessions.settings.config import read_settings
-    from .....sessions.storage.paths import default_home
+    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
+    from agentdash.sessions.service.projects.review import in_folder
+    from agentdash.sessions.settings.config import read_settings
+    from agentdash.sessions.storage.paths import default_home
 
     return in_folder(read_settings(), checked_folder(folder or None), default_home())
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the keys of settings that begin with ``incomplete``."""
-    from .....sessions.settings.config import read_settings
-    from .....sessions.settings.effective import held
+    from agentdash.sessions.settings.config import read_settings
+    from agentdash.sessions.settings.effective import held
 
     with suppress(AgentdashError):
         return [one.setting.key for one in held(read_settings()) if one.setting.key.startswith(incomplete)]
@@ -139,9 +139,9 @@ def config_check(as_json: bool) -> None:
 @common.json_option
 def config_init(as_json: bool) -> None:
     """Create a settings file with every setting commented out."""
-    from .....sessions.families.enclosing import check_user
-    from .....sessions.settings.catalog_texts import write_first
-    from .....sessions.settings.place import config_path
+    from agentdash.sessions.service.families.enclosing import check_user
+    from agentdash.sessions.settings.catalog_texts import write_first
+    from agentdash.sessions.settings.place import config_path
 
     check_user("A change of the settings")
     path = config_path()
@@ -161,10 +161,10 @@ def config_edit(key: str | None) -> int:
     """
     import os
 
-    from .....sessions.families.enclosing import check_user
-    from .....sessions.settings.catalog_texts import write_first
-    from .....sessions.settings.place import config_path
-    from ....services.pager_editor import at_line, editor, run
+    from agentdash.sessions.service.families.enclosing import check_user
+    from agentdash.sessions.settings.catalog_texts import write_first
+    from agentdash.sessions.settings.place import config_path
+    from agentdash.tui.services.pager_editor import at_line, editor, run
 
     check_user("A change of the settings")
     argv = editor(os.environ)
@@ -185,7 +185,7 @@ def config_edit(key: str | None) -> int:
 @config.command("docs")
 def config_docs() -> None:
     """Print the settings reference as Markdown."""
-    from .....sessions.settings.catalog_texts import page
+    from agentdash.sessions.settings.catalog_texts import page
 
     common.print_lines([page().rstrip("\n")], painted=False)
 
@@ -197,7 +197,7 @@ def config_presets(as_json: bool) -> None:
 
     The list includes those of the current folder's project.
     """
-    from .....sessions.settings.place import config_path
+    from agentdash.sessions.settings.place import config_path
 
     presets = settings_in("").config.presets
     if as_json:
@@ -205,7 +205,7 @@ def config_presets(as_json: bool) -> None:
 
         common.print_json([{"name": name, **to_builtins(preset)} for name, preset in presets.items()])
         return
-    from ....render.setup.settings import preset_lines
+    from agentdash.tui.render.setup.settings import preset_lines
 
     common.say_on(
         preset_lines(presets, common.style()), otherwise=f"No presets yet. Add [presets.NAME] to {config_path()}."
@@ -219,7 +219,7 @@ def config_templates(as_json: bool) -> None:
 
     The list includes those of the current folder's project.
     """
-    from .....sessions.settings.place import config_path
+    from agentdash.sessions.settings.place import config_path
 
     found = settings_in("").config.templates
     if as_json:
@@ -228,7 +228,7 @@ def config_templates(as_json: bool) -> None:
             for name, one in found.items()
         ])  # fmt: skip
         return
-    from ....render.prompts.prompts import template_lines
+    from agentdash.tui.render.prompts.prompts import template_lines
 
     common.say_on(
         template_lines(found, common.style()), otherwise=f"No templates yet. Add [templates.NAME] to {config_path()}."
@@ -243,10 +243,10 @@ def config_keys(as_json: bool) -> None:
     Prints the name of each action, its keys and its description.  [keys] in the settings and the dashboard's command
     line use the same names.
     """
-    from .....sessions.settings.config import read_settings
-    from ....keys.actions import REGISTRY
-    from ....keys.key_names import shown
-    from ....keys.keymap import keys_in_force
+    from agentdash.sessions.settings.config import read_settings
+    from agentdash.tui.keys.actions import REGISTRY
+    from agentdash.tui.keys.key_names import shown
+    from agentdash.tui.keys.keymap import keys_in_force
 
     keymap = keys_in_force(read_settings())
     listed = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
@@ -274,7 +274,7 @@ def complete_presets(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 def complete_profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the profiles that begin with ``incomplete``."""
-    from .....sessions.settings.config import read_settings
+    from agentdash.sessions.settings.config import read_settings
 
     with suppress(AgentdashError):
         return [name for name in read_settings(profile="").profiles if name.startswith(incomplete)]
@@ -287,10 +287,10 @@ def _value(key: str) -> Any:
     Raises:
         UsageError: there is no such key.
     """
-    from .....sessions.settings.catalog import setting_named
-    from .....sessions.settings.config import read_settings
-    from .....sessions.settings.effective import held_at, value_at, values_of
-    from .....sessions.settings.toml_keys import parts
+    from agentdash.sessions.settings.catalog import setting_named
+    from agentdash.sessions.settings.config import read_settings
+    from agentdash.sessions.settings.effective import held_at, value_at, values_of
+    from agentdash.sessions.settings.toml_keys import parts
 
     loaded = read_settings()
     value = value_at(values_of(loaded), parts(key))
@@ -299,9 +299,9 @@ def _value(key: str) -> Any:
 
 def _plain(value: Any) -> str:
     """Return a value as text: a string cleaned, a table as TOML, anything else as a TOML value."""
-    from .....sessions.agents.codex.toml_values import toml_value
-    from .....sessions.settings.config import tables_as_toml
-    from .....sessions.text.sanitize import clean
+    from agentdash.sessions.agents.codex.toml_values import toml_value
+    from agentdash.sessions.settings.config import tables_as_toml
+    from agentdash.sessions.text.sanitize import clean
 
     if isinstance(value, str):
         return clean(value)
@@ -309,8 +309,8 @@ def _plain(value: Any) -> str:
 
 
 def _line(path: Path, key: str) -> int:
-    from .....sessions.settings.catalog import setting_named
-    from .....sessions.settings.toml_keys import parts, place_of
+    from agentdash.sessions.settings.catalog import setting_named
+    from agentdash.sessions.settings.toml_keys import parts, place_of
 
     setting_named(key)
     return place_of(path.read_text(encoding="utf-8", errors="replace"), parts(key))
@@ -322,13 +322,13 @@ def _checked() -> tuple[Path, list[str]]:
     Raises:
         ConfigError: the file cannot be used, without a profile or under one; has a line for each fault.
     """
-    from .....sessions.agents.demo.place import find_demo
-    from .....sessions.settings.config import settings_of
-    from .....sessions.settings.place import config_path
-    from .....sessions.settings.prices import check_prices
-    from .....sessions.settings.source import faults
-    from .....sessions.storage.paths import default_home
-    from ....keys.keymap import check_keys
+    from agentdash.sessions.agents.demo.place import find_demo
+    from agentdash.sessions.settings.config import settings_of
+    from agentdash.sessions.settings.place import config_path
+    from agentdash.sessions.settings.prices import check_prices
+    from agentdash.sessions.settings.source import faults
+    from agentdash.sessions.storage.paths import default_home
+    from agentdash.tui.keys.keymap import check_keys
 
     demo = find_demo(default_home()) is not None
     profiles: list[str] = []

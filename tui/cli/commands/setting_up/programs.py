@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from .....sessions.errors import UsageError
-from ...old_names import renamed
-from .. import common
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.old_names import renamed
 
 _FOLDER = Path(__file__).parents[4] / "docs" / "schema"
 
@@ -28,14 +28,14 @@ def mcp(client: str | None) -> int:
     "agentdash spawn --lead" needs no set-up.
     """
     if client is not None:
-        from .....sessions.agents.leading import setup_lines
+        from agentdash.sessions.agents.leading import setup_lines
 
         common.print_lines(setup_lines(client))
         return 0
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("agentdash mcp is started by an MCP client. Set one up: agentdash mcp --config claude")
-    from .....sessions.mcp.server import serve
-    from .....sessions.orchestration.registry import TOOLS
+    from agentdash.sessions.mcp.orchestration.registry import TOOLS
+    from agentdash.sessions.mcp.server import serve
 
     return serve(TOOLS)
 
@@ -46,7 +46,7 @@ def skill() -> None:
 
     For example: mkdir -p ~/.claude/skills/agentdash && agentdash skill > ~/.claude/skills/agentdash/SKILL.md
     """
-    from .....sessions.orchestration.skill import SKILL
+    from agentdash.sessions.mcp.orchestration.skill import SKILL
 
     common.print_lines(SKILL.splitlines())
 
@@ -94,7 +94,7 @@ def completion(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from ...completion_setup import COMPLETE, complete_whole_words
+    from agentdash.tui.cli.completion_setup import COMPLETE, complete_whole_words
 
     complete_whole_words()
     kind = get_completion_class(shell)

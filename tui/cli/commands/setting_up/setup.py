@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import UsageError
-from ...exit_codes import FAILED
-from .. import common
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.lifecycle.recovery.rebuild import Rebuilt
-    from .....sessions.notifications.settings import Chosen
-    from .....sessions.notifications.terminal_support import Way
-    from .....sessions.settings.config import Loaded
+    from agentdash.sessions.rules.notifications.settings import Chosen
+    from agentdash.sessions.rules.notifications.terminal_support import Way
+    from agentdash.sessions.service.lifecycle.recovery.rebuild import Rebuilt
+    from agentdash.sessions.settings.config import Loaded
 
 
 @click.command()
@@ -26,11 +26,11 @@ def demo(folder: Path | None) -> int:
     The demo has its own state folder, which is removed at the end.  --dir keeps it: name a new or empty folder, or the
     folder of an earlier demo.
     """
-    from ....demo import run_demo
+    from agentdash.tui.demo import run_demo
 
     if folder:
         return run_demo(folder.absolute(), kept=True)
-    from .....sessions.storage.scratch import scratch_folder
+    from agentdash.sessions.storage.scratch import scratch_folder
 
     with scratch_folder() as fresh:
         return run_demo(fresh, kept=False)
@@ -46,15 +46,15 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
     folders of interrupted starts; a database that is unreadable, or of an older version, is set aside, not deleted.
     """
     rebuilt = _rebuild() if rebuilds else None
-    from .....sessions.doctor.checks import examine
-    from .....sessions.storage.paths import Layout, default_home
+    from agentdash.sessions.doctor.checks import examine
+    from agentdash.sessions.storage.paths import Layout, default_home
 
     # No manager: it would create the state folder, and a database that it cannot open would end the checks.
     findings = examine(Layout(default_home()), check=_check_keys)
     if as_json:
         common.print_json(findings if rebuilt is None else {"rebuilt": rebuilt, "findings": findings})
     else:
-        from ....render.setup.doctor import findings_text
+        from agentdash.tui.render.setup.doctor import findings_text
 
         common.print_lines(findings_text(findings, common.style()))
     return FAILED if any(finding.state == "fail" for finding in findings) else 0
@@ -62,10 +62,10 @@ def doctor(rebuilds: bool, as_json: bool) -> int:
 
 def _rebuild() -> "Rebuilt":
     """Rebuild the database, and print the result."""
-    from .....sessions.families.enclosing import check_user
-    from .....sessions.lifecycle.recovery.rebuild import rebuild
-    from .....sessions.settings.config import load_config
-    from .....sessions.storage.paths import Layout, default_home
+    from agentdash.sessions.service.families.enclosing import check_user
+    from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
+    from agentdash.sessions.settings.config import load_config
+    from agentdash.sessions.storage.paths import Layout, default_home
 
     check_user("A rebuild of the database")
     done = rebuild(Layout(default_home()), load_config().queue.max_running)
@@ -75,8 +75,8 @@ def _rebuild() -> "Rebuilt":
 
 
 def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
-    from .....sessions.text.sanitize import one_line
-    from .....sessions.text.units import count
+    from agentdash.sessions.text.sanitize import one_line
+    from agentdash.sessions.text.units import count
 
     if done.set_aside:
         yield one_line(f"The database could not be used; moved to {done.set_aside}.")
@@ -98,7 +98,7 @@ def _rebuilt_lines(done: "Rebuilt") -> Iterator[str]:
 def _check_keys(loaded: "Loaded") -> None:
     """Check ``[keys]`` as the dashboard does; the registry of keys is loaded only if the user changed a key."""
     if "keys" in loaded.stated or any("keys" in profile for profile in loaded.profiles.values()):
-        from ....keys.keymap import check_keys
+        from agentdash.tui.keys.keymap import check_keys
 
         check_keys(loaded)
 
@@ -114,10 +114,10 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
 
     Reports which escape sequence was sent, so that you can check a setup with SSH or tmux.
     """
-    from .....sessions.families.enclosing import check_user
-    from .....sessions.notifications.terminal_support import way
-    from .....sessions.notifications.tmux import outer_terminals
-    from .....sessions.settings.config import load_config
+    from agentdash.sessions.rules.notifications.terminal_support import way
+    from agentdash.sessions.service.families.enclosing import check_user
+    from agentdash.sessions.service.tmux import outer_terminals
+    from agentdash.sessions.settings.config import load_config
 
     check_user("A notification")
     chosen = way(kind or load_config().notify.terminal, os.environ, outer_terminals(os.environ))

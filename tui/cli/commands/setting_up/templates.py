@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .....sessions.errors import AgentdashError, UsageError
-from .config import settings_in
+from agentdash.sessions.model.errors import AgentdashError, UsageError
+from agentdash.tui.cli.commands.setting_up.config import settings_in
 
 if TYPE_CHECKING:
-    from .....sessions.launch import Start
-    from .....sessions.reader import SessionReader
+    from agentdash.sessions.rules.launch import Start
+    from agentdash.sessions.service.reader import SessionReader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,9 +54,9 @@ def from_template(reader: "SessionReader", name: str, start: "Start", preset: st
 
     from msgspec import structs
 
-    from .....sessions.lifecycle.starts.launch_plan import completed
-    from .....sessions.prompts.filling import filled_for_start
-    from .....sessions.settings.sections import preset_named, template_named
+    from agentdash.sessions.service.lifecycle.starts.launch_plan import completed
+    from agentdash.sessions.service.prompts.filling import filled_for_start
+    from agentdash.sessions.settings.sections import preset_named, template_named
 
     config = reader.settings.in_folder(start.cwd).config
     template = template_named(config.templates, name)

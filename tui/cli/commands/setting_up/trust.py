@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.errors import AgentdashError, ConfigError, UsageError
-from ...exit_codes import FAILED
-from .. import common
+from agentdash.sessions.model.errors import AgentdashError, ConfigError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.projects.review import Review
+    from agentdash.sessions.service.projects.review import Review
 
 
 @click.command()
@@ -36,8 +36,8 @@ def trust(path: str | None, yes: bool, listing: bool, forget: str | None, as_jso
 
 
 def _trust(path: str, yes: bool, as_json: bool) -> int:
-    from .....sessions.projects.file import NAME
-    from ....render.setup.trust import review_json, review_lines
+    from agentdash.sessions.service.projects.file import NAME
+    from agentdash.tui.render.setup.trust import review_json, review_lines
 
     with common.open_manager() as manager:
         folder = path.removesuffix(NAME) if path.endswith(f"/{NAME}") or path == NAME else path
@@ -85,7 +85,7 @@ def _agreed() -> bool:
 
 
 def _list(as_json: bool) -> int:
-    from ....render.setup.trust import trusted_json, trusted_line
+    from agentdash.tui.render.setup.trust import trusted_json, trusted_line
 
     with common.open_manager() as manager:
         listed = manager.projects.trusted()

@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import to_builtins
 
-from .....sessions.errors import AgentdashError, UnknownSessionError, UsageError
-from ...exit_codes import FAILED
-from .. import common
-from ..keeping.finish import complain
-from .options import ModeCommand, begins_session, chosen_settings, complete_agents, one_other, parse_pairs, with_limits
-from .start import follow, show_plan
+from agentdash.sessions.model.errors import AgentdashError, UnknownSessionError, UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.keeping.finish import complain
+from agentdash.tui.cli.commands.starting.options import (
+    ModeCommand,
+    begins_session,
+    chosen_settings,
+    complete_agents,
+    one_other,
+    parse_pairs,
+    with_limits,
+)
+from agentdash.tui.cli.commands.starting.start import follow, show_plan
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.lifecycle.starts.continue_plan import Continued
-    from .....sessions.manager import SessionManager
-    from .....sessions.model import Session
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.lifecycle.starts.continue_plan import Continued
+    from agentdash.sessions.service.manager import SessionManager
 
 
 @click.command()
@@ -82,7 +90,7 @@ def continue_(
     Without PROMPT, the agent is asked to continue where the conversation ended.  Limits stay as they were.
     """
     text = common.read_prompt(words, needed=False)
-    from .....sessions.launch import Start
+    from agentdash.sessions.rules.launch import Start
 
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
     start = Start(text, agent=agent or "", model=model, cwd=cwd or "", title=title or "", options=options)
@@ -113,9 +121,9 @@ def takeover(ref: str, prints: bool, as_json: bool) -> int:
         return _print_command(ref, as_json=as_json)
     if not sys.stdin.isatty() or not (sys.stdout.isatty() or (as_json and sys.stderr.isatty())):
         raise UsageError("takeover needs a terminal. To print the command instead: agentdash takeover ID --print")
-    from .....sessions.text.sanitize import clean
-    from ....services.interface_run import run_interface
-    from ....texts import takeover_texts
+    from agentdash.sessions.text.sanitize import clean
+    from agentdash.tui.services.interface_run import run_interface
+    from agentdash.tui.texts import takeover_texts
 
     with common.open_manager() as manager:
         taken = manager.take_over(ref)

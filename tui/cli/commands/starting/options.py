@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 
 import click
 
-from .....sessions.errors import UsageError
-from .....sessions.text.durations import seconds
-from .. import common
-from ..completing import complete_limits, complete_settings
+from agentdash.sessions.model.durations import seconds
+from agentdash.sessions.model.errors import UsageError
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.completing import complete_limits, complete_settings
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the agents that can be started from this state folder."""
-    from .....sessions.agents.demo.place import find_demo
-    from .....sessions.agents.registry import agent_names
-    from .....sessions.storage.paths import default_home
+    from agentdash.sessions.agents.demo.place import find_demo
+    from agentdash.sessions.agents.registry import agent_names
+    from agentdash.sessions.storage.paths import default_home
 
     names = agent_names(demo=find_demo(default_home()) is not None)
     return [name for name in names if name.startswith(incomplete)]
@@ -130,7 +130,7 @@ def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
 
 def parsed_limits(limits: tuple[str, ...]) -> dict[str, Any]:
     """Parse ``WHAT=N`` options."""
-    from .....sessions.rules.limits.limits import parsed
+    from agentdash.sessions.rules.limits.limits import parsed
 
     return parsed(limits)
 
@@ -167,7 +167,7 @@ class ModeCommand(click.Command):
 @cache
 def mode_options() -> tuple[click.Option, ...]:
     """Return one option for each ``mode_key`` of an agent; agents with the same key share one."""
-    from .....sessions.agents.registry import agent_named, agent_names
+    from agentdash.sessions.agents.registry import agent_named, agent_names
 
     helps: dict[str, str] = {}
     names: dict[str, list[str]] = {}
@@ -189,8 +189,8 @@ def mode_options() -> tuple[click.Option, ...]:
 @cache
 def setting_options() -> tuple[click.Option, ...]:
     """Return one option for each setting that an agent offers by its own name; agents with the same key share one."""
-    from .....sessions.agents.offered_settings import OfferedSetting, offered_settings
-    from .....sessions.agents.registry import agent_named, agent_names
+    from agentdash.sessions.agents.offered_settings import OfferedSetting, offered_settings
+    from agentdash.sessions.agents.registry import agent_named, agent_names
 
     found: dict[str, OfferedSetting] = {}
     names: dict[str, list[str]] = {}
@@ -230,7 +230,7 @@ def flag(key: str) -> str:
 
 def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the modes of all agents that have this option."""
-    from .....sessions.agents.registry import agent_named, agent_names
+    from agentdash.sessions.agents.registry import agent_named, agent_names
 
     agents = (agent_named(name).modes for name in agent_names(demo=False))
     modes = [mode for one in agents if one is not None and one.key == parameter.name for mode in one.names]

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .....sessions.errors import UsageError
-from .....sessions.values.statuses import Status
-from ...exit_codes import FAILED
-from .. import common
-from ..completing import complete_command
-from ..setting_up.config import complete_presets
-from ..setting_up.templates import from_template, template_option, without_prompt
-from .options import (
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.statuses import Status
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.completing import complete_command
+from agentdash.tui.cli.commands.setting_up.config import complete_presets
+from agentdash.tui.cli.commands.setting_up.templates import from_template, template_option, without_prompt
+from agentdash.tui.cli.commands.starting.options import (
     ModeCommand,
     after_option,
     agent_option,
@@ -31,12 +30,13 @@ from .options import (
     wait_option,
     with_limits,
 )
+from agentdash.tui.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
-    from .....sessions.manager import SessionManager
-    from .....sessions.model import Session
-    from .....sessions.reader import SessionReader
-    from .....sessions.values.membership import Lifecycle
+    from agentdash.sessions.model.membership import Lifecycle
+    from agentdash.sessions.model.session import Session
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.reader import SessionReader
 
 LONGEST_KEY = 200
 """The maximum number of characters in the name of a task."""
@@ -105,9 +105,9 @@ def spawn(
     """
     text = common.read_prompt(words, needed=preset is None) if template is None else without_prompt(words)
     options = with_limits(parse_pairs(pairs), limits) | chosen_settings(own, danger=danger)
-    from .....sessions.launch import Start
-    from .....sessions.settings.sections import preset_named
-    from ..usage.budget import budget_of
+    from agentdash.sessions.rules.launch import Start
+    from agentdash.sessions.settings.sections import preset_named
+    from agentdash.tui.cli.commands.usage.budget import budget_of
 
     start = Start(
         text,
@@ -198,7 +198,7 @@ def show_plan(launch: Any, as_json: bool, more: Mapping[str, Any] = MappingProxy
 
         common.print_json({**to_builtins(launch), **more})
         return 0
-    from ....render.sessions.cards import launch_text
+    from agentdash.tui.render.sessions.cards import launch_text
 
     common.print_lines(launch_text(launch))
     _warn(launch.warnings)
@@ -206,7 +206,7 @@ def show_plan(launch: Any, as_json: bool, more: Mapping[str, Any] = MappingProxy
 
 
 def _warn(warnings: Sequence[str]) -> None:
-    from .....sessions.text.sanitize import clean
+    from agentdash.sessions.text.sanitize import clean
 
     for warning in warnings:
         common.notice(clean(warning))
@@ -266,8 +266,8 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
 
     Each failed session names how to install its own agent.
     """
-    from .....sessions.agents.lost_conversation import lost_conversation
-    from .....sessions.agents.registry import takes_prompts
+    from agentdash.sessions.agents.lost_conversation import lost_conversation
+    from agentdash.sessions.agents.registry import takes_prompts
 
     for session in filter(lost_conversation, sessions):
         common.notice(f"Continue it in a new session: agentdash continue {session.short_id}", named=False)
@@ -278,8 +278,8 @@ def _say_what_is_missing(reader: "SessionReader", sessions: "list[Session]") -> 
 
 def _print_answer(reader: "SessionReader", session: "Session", *, raw: bool) -> None:
     """Print a command's output, or an agent's last message, in full."""
-    from .....sessions.agents.registry import takes_prompts
-    from .....sessions.text.sanitize import clean
+    from agentdash.sessions.agents.registry import takes_prompts
+    from agentdash.sessions.text.sanitize import clean
 
     if not takes_prompts(session.agent):
         common.print_pieces(reader.outputs.part(session.id).pieces(), raw=raw)
@@ -303,15 +303,15 @@ def _report(
 ) -> None:
     """Print the sessions, and on stderr the reasons for their states; ``warnings`` are about the start."""
     if as_json:
-        from .....sessions.json_schema import session_json
+        from agentdash.sessions.rules.json_schema import session_json
 
         records = [
             session_json(session) | {"warnings": list(warnings), **more.get(session.id, {})} for session in sessions
         ]
         common.print_json(records if several else records[0])
         return
-    from .....sessions.text.sanitize import clean
-    from ....render.sessions.table import session_line
+    from agentdash.sessions.text.sanitize import clean
+    from agentdash.tui.render.sessions.table import session_line
 
     for session in sessions:
         common.print_lines([session_line(session, common.style(err=err))], err=err)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from .....sessions.errors import UsageError
-from .....sessions.text.sanitize import clean
-from .....sessions.values.membership import Budget
-from .. import common
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.cli.commands import common
 
 if TYPE_CHECKING:
-    from .....sessions.rules.limits.period_budgets import Kind, Period
+    from agentdash.sessions.rules.limits.period_budgets import Kind, Period
 
 _NONE = "none"
 _MOST_TOKENS = 10**15
@@ -27,7 +27,7 @@ def budget_of(
     Raises:
         UsageError: an amount that is not valid; the error names the option.
     """
-    from .....sessions.rules.limits.limits import parsed
+    from agentdash.sessions.rules.limits.limits import parsed
 
     try:
         pairs = [f"{name}={value}" for name, value in (("cost", usd), ("tokens", tokens)) if value is not None]
@@ -73,7 +73,7 @@ def budget(
 
     ID can also be the key of a lead outside agentdash, such as claude:CONVERSATION.  Its budget is in the settings.
     """
-    from ....render.setup.budget import budget_json, budget_line
+    from agentdash.tui.render.setup.budget import budget_json, budget_line
 
     changes = [*_changes("day", day_usd, day_tokens), *_changes("week", week_usd, week_tokens)]
     if ref is None:
@@ -122,7 +122,7 @@ def _changes(period: "Period", usd: str | None, tokens: str | None) -> list[_Cha
 
 def _periods(changes: list[_Change], folder: str, *, as_json: bool) -> None:
     """Change the budgets of the day and the week, and print all."""
-    from ....render.setup.budget import period_json, period_line
+    from agentdash.tui.render.setup.budget import period_json, period_line
 
     with common.settled_manager() as manager:
         manager.reader.settings.config()  # broken settings are an error here, not a list of earlier budgets

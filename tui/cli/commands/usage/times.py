@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 import click
 from click.shell_completion import CompletionItem
 
-from .....sessions.costs.usage_table import midnight
-from .....sessions.errors import UsageError
-from .....sessions.storage.local_days import QUARTER_SECONDS, after, quarter_of
-from .....sessions.text import durations
+from agentdash.sessions.model import durations
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.costs.usage_table import midnight
+from agentdash.sessions.storage.local_days import QUARTER_SECONDS, after, quarter_of
 
 TIME = "7d|DATE|MONTH|today"
 """The values of both."""

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .....sessions.costs.usage_table import GROUPS, UsageQuery
-from .....sessions.errors import UnknownPriceError, UsageError
-from ...verb_group import SuggestingGroup
-from .. import common
-from .times import TIME, complete_times, since_of, until_of
+from agentdash.sessions.model.errors import UnknownPriceError, UsageError
+from agentdash.sessions.rules.costs.usage_table import GROUPS, UsageQuery
+from agentdash.tui.cli.commands import common
+from agentdash.tui.cli.commands.usage.times import TIME, complete_times, since_of, until_of
+from agentdash.tui.cli.verb_group import SuggestingGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .....sessions.costs.usage_table import UsageTable
+    from agentdash.sessions.rules.costs.usage_table import UsageTable
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -70,7 +70,7 @@ def usage(
             lead = reader.budget(family).id if ":" in family else reader.get(family).id
         table = reader.usage(UsageQuery(by=by, since=begin, until=end, family=lead, most=most))  # type: ignore[arg-type]
     if as_json:
-        from ...schemas.usage_record import usage_record
+        from agentdash.tui.cli.schemas.usage_record import usage_record
 
         common.print_json(usage_record(table))
     elif as_csv:
@@ -88,8 +88,8 @@ def usage_plan(as_json: bool) -> None:
 
     The figures are the newest that claude and codex reported in a session; agentdash asks no server.
     """
-    from .....sessions.clock import now_ms
-    from .....sessions.values.plan_windows import current, window_words
+    from agentdash.sessions.model.clock import now_ms
+    from agentdash.sessions.model.plan_windows import current, window_words
 
     with common.open_reader() as reader:
         now = now_ms()
@@ -97,7 +97,7 @@ def usage_plan(as_json: bool) -> None:
     if as_json:
         common.print_json(windows)
     elif windows:
-        from .....sessions.text.units import age
+        from agentdash.sessions.text.units import age
 
         common.print_lines([f"{window_words(one, now)}, reported {age(now - one.seen_at)} ago" for one in windows])
     else:
@@ -119,8 +119,8 @@ def usage_prices(model: str | None, file: str | None, as_json: bool) -> None:
     if file is not None:
         _import(file, as_json=as_json)
         return
-    from .....sessions.settings.config import load_config
-    from .....sessions.settings.prices import entries, entry_of, imported
+    from agentdash.sessions.settings.config import load_config
+    from agentdash.sessions.settings.prices import entries, entry_of, imported
 
     own = load_config().prices
     if model is None:
@@ -133,7 +133,7 @@ def usage_prices(model: str | None, file: str | None, as_json: bool) -> None:
     if as_json:
         common.print_json(listed)
     else:
-        from ....render.setup.prices import price_lines
+        from agentdash.tui.render.setup.prices import price_lines
 
         common.print_lines(price_lines(listed, common.style()))
 
@@ -153,7 +153,7 @@ def usage_reprice(every: bool, since: str | None, model: str | None, dry_run: bo
     --all also replaces computed ones.  What an agent reported never changes.  The prices are those of
     `agentdash usage prices`.
     """
-    from .....sessions.costs.repricing import Choice
+    from agentdash.sessions.rules.costs.repricing import Choice
 
     begin = since_of(since)
     with common.settled_manager() as manager:
@@ -165,12 +165,12 @@ def usage_reprice(every: bool, since: str | None, model: str | None, dry_run: bo
     if as_json:
         from msgspec import to_builtins
 
-        from .....sessions.json_schema import rounded
+        from agentdash.sessions.rules.json_schema import rounded
 
         asked = {"since": None if begin is None else begin.isoformat(), "model": model}
         common.print_json(rounded(to_builtins(found)) | {"dry_run": dry_run, "all": every} | asked)
         return
-    from ....render.setup.prices import repriced_lines
+    from agentdash.tui.render.setup.prices import repriced_lines
 
     common.print_lines(repriced_lines(found, dry_run=dry_run))
 
@@ -182,8 +182,8 @@ def _csv(table: "UsageTable") -> list[str]:
     """
     from msgspec import structs
 
-    from .....sessions.text.sanitize import one_line
-    from ...schemas.usage_record import UsedRecord, used
+    from agentdash.sessions.text.sanitize import one_line
+    from agentdash.tui.cli.schemas.usage_record import UsedRecord, used
 
     records = [used(row, table.query.by) for row in table.rows]
     return [
@@ -206,8 +206,8 @@ def _inert(text: str) -> str:
 
 
 def _say(table: "UsageTable") -> None:
-    from .....sessions.text.sanitize import cell_width
-    from ....texts import usage_texts
+    from agentdash.sessions.text.sanitize import cell_width
+    from agentdash.tui.texts import usage_texts
 
     style = common.style()
     if not table.rows:
@@ -228,9 +228,9 @@ def _say(table: "UsageTable") -> None:
 
 
 def _import(file: str, *, as_json: bool) -> None:
-    from .....sessions.settings.prices import outdated
-    from .....sessions.text.sanitize import one_line
-    from .....sessions.text.units import count
+    from agentdash.sessions.settings.prices import outdated
+    from agentdash.sessions.text.sanitize import one_line
+    from agentdash.sessions.text.units import count
 
     with common.open_manager() as manager:
         found = manager.prices.import_file(Path(file).expanduser())

@@ -2,14 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from .....sessions.lifecycle.session_ref import held_elsewhere
-from .....sessions.model import Session
-from ....dialogs.asking.confirm import Answer
-from ....texts import screen_texts as texts
-from ....texts.takeover_texts import archived_of, put_away_warning
-from ...desk import Actions, Desk
-from ..bulk_actions import BulkActions
-from .stop_actions import StopActions
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.lifecycle.session_ref import held_elsewhere
+from agentdash.tui.dialogs.asking.confirm import Answer
+from agentdash.tui.services.actions.bulk_actions import BulkActions
+from agentdash.tui.services.actions.ending.stop_actions import StopActions
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.tui.texts.takeover_texts import archived_of, put_away_warning
 
 Undo = Callable[[], Awaitable[object]]
 """Undoes what a key did."""

@@ -5,15 +5,15 @@ from functools import partial
 
 from msgspec import structs
 
-from .....sessions.errors import AgentdashError
-from .....sessions.launch import Ladder
-from .....sessions.lifecycle.stop_family import StopHow, StopPreview, merged
-from .....sessions.model import Receipt, Session, Status
-from ....dialogs.asking.confirm import Answer, ConfirmScreen
-from ....texts import family_texts
-from ....texts import screen_texts as texts
-from ...desk import Actions, Desk
-from ..bulk_actions import BulkActions, stopped
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Receipt, Session, Status
+from agentdash.sessions.rules.launch import Ladder
+from agentdash.sessions.service.lifecycle.stop_family import StopHow, StopPreview, merged
+from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
+from agentdash.tui.services.actions.bulk_actions import BulkActions, stopped
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import family_texts
+from agentdash.tui.texts import screen_texts as texts
 
 
 class StopActions(Actions):
@@ -64,7 +64,7 @@ class StopActions(Actions):
             return self._access.manager("stop").stop(session.id, how)
 
         ask = self._requests.ask
-        from ....dialogs.asking.stopping import StoppingScreen
+        from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 
         workers = len(preview.ending) + len(preview.going_on) * family
         hurry = partial(ask, stop, True)

@@ -4,12 +4,12 @@ import asyncio
 
 from msgspec import structs
 
-from .....sessions.launch import Launch, Start
-from .....sessions.lifecycle.starts.continue_plan import GO_ON
-from .....sessions.model import Session
-from .....widgets.drawing.short_forms import place
-from ....texts import continue_texts
-from ...desk import Actions, Desk
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import continue_texts
+from agentdash.widgets.drawing.short_forms import place
 
 
 class ContinueActions(Actions):
@@ -26,9 +26,9 @@ class ContinueActions(Actions):
             await self._ask(session)
 
     async def _ask(self, session: Session) -> None:
-        from ....dialogs.starting.continue_session import ContinueScreen
-        from ....dialogs.starting.no_agent import NoAgentScreen
-        from ....dialogs.starting.offer import Offer
+        from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
+        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.offer import Offer
 
         agents = await self._requests.ask(self._reader.settings.agents)
         if agents is None:

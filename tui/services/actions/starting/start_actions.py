@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from .....sessions.launch import Launch, Start
-from .....sessions.lifecycle.agent_list import AgentInfo
-from .....sessions.model import Session
-from .....sessions.storage.prompts.drafts import NEW_SESSION
-from .....widgets.drawing.short_forms import place
-from ....state.ui_state import LastStart, UiState
-from ....texts import screen_texts as texts
-from ...desk import Actions, Desk
-from ..prompt_tools import PromptWriting
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
+from agentdash.sessions.storage.prompts.drafts import NEW_SESSION
+from agentdash.tui.services.actions.prompt_tools import PromptWriting
+from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.state.ui_state import LastStart, UiState
+from agentdash.tui.texts import screen_texts as texts
+from agentdash.widgets.drawing.short_forms import place
 
 if TYPE_CHECKING:
-    from ....dialogs.starting.folder_settings import FolderSettings
+    from agentdash.tui.dialogs.starting.folder_settings import FolderSettings
 
 
 class StartMemory(Actions):
@@ -49,7 +49,7 @@ class ProjectActions(Actions):
 
     async def settings_in(self, folder: str) -> "FolderSettings | None":
         """Return the agents and the presets of a start in a folder; None after an error, which is shown."""
-        from ....dialogs.starting.folder_settings import FolderSettings
+        from agentdash.tui.dialogs.starting.folder_settings import FolderSettings
 
         def read() -> FolderSettings:
             reader = self._reader
@@ -64,8 +64,8 @@ class ProjectActions(Actions):
 
     async def review(self, folder: str) -> bool:
         """Show the settings of a folder's project; return whether the user changed the trust in them."""
-        from ....dialogs.starting.trust import TrustScreen
-        from ....texts import project_texts
+        from agentdash.tui.dialogs.starting.trust import TrustScreen
+        from agentdash.tui.texts import project_texts
 
         with self._app.keys_held():
             found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.settings.project_of, folder))
@@ -127,9 +127,9 @@ class StartActions(Actions):
             await self._ask_what_to_start(cwd, like, after)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
-        from ....dialogs.starting.new_session import NewSessionScreen
-        from ....dialogs.starting.no_agent import NoAgentScreen
-        from ....dialogs.starting.offer import Offer
+        from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.offer import Offer
 
         settings = await self._projects.settings_in(cwd)
         if settings is None:

@@ -10,7 +10,7 @@ import pytest
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.claude.adapter import Claude, ClaudeSettings
 from agentdash.sessions.agents.parsing.parser import TurnParser
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 CLAUDE = Claude()
 SESSION = "11111111-2222-4333-8444-555555555555"

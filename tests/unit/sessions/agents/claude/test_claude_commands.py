@@ -6,7 +6,7 @@ import pytest
 from places import CAPTURES
 
 from agentdash.sessions.agents.claude.adapter import STREAM_JSON, Claude
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
 
 CLAUDE = Claude()
 PROMPTS = ("one", "/context", "/help", "/model", "/clear", "three")

@@ -22,9 +22,9 @@ from agentdash.sessions.agents.dialogue import (
     TurnBegan,
     TurnEnded,
 )
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.asks.rules import decide
-from agentdash.sessions.asks.settings import AskRule
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.asks.rules import decide
+from agentdash.sessions.rules.asks.settings import AskRule
 
 LIVE = CAPTURES / "live"
 NAMES = sorted(path.name for path in LIVE.glob("claude-*.jsonl") if not path.name.endswith(".in.jsonl"))

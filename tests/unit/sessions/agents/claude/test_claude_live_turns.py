@@ -13,7 +13,7 @@ from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.dialogue import TurnEnded
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
 
 LIVE = CAPTURES / "live"
 NAMES = sorted(path.name for path in LIVE.glob("claude-*.jsonl") if not path.name.endswith(".in.jsonl"))

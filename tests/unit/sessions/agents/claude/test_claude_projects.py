@@ -5,7 +5,7 @@ import json
 import pytest
 from transcript_files import FOLDER, PROJECTS, read, steps_of, told
 
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.session import StepKind, StepStatus
 
 PROJECT = "claude-project"
 BASE = {

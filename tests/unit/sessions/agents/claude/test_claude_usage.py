@@ -10,8 +10,8 @@ from places import CAPTURES
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.claude.use.usage import ClaudeMeter
 from agentdash.sessions.agents.parsing.usage_meter import When
-from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.launch import Command, Launch
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 
 TEN = {"m": Price(input=10.0, cached_input=1.0, cache_write=20.0, cache_write_1h=30.0, output=100.0)}

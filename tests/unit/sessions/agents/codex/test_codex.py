@@ -14,8 +14,8 @@ from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
 from agentdash.sessions.agents.parsing.parser import TurnParser
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 
 CODEX = Codex()
 

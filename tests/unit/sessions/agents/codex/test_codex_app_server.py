@@ -12,10 +12,10 @@ from unit.sessions.agents.live_captures import NAMES, lines_of, read
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.app_server.parser import TAIL, AppServerParser
-from agentdash.sessions.costs.pricing import Pricing
-from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Change, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.reports import Reported
+from agentdash.sessions.rules.json_schema import step_json
 
 
 def fed(*messages: dict[str, Any], parser: AppServerParser | None = None) -> list[Step]:

@@ -12,9 +12,9 @@ from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.app_server.dialogue import MOST_OPEN, CodexDialogue
 from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.dialogue import Asked, Event, Ready, Settled, TurnEnded
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.asks.rules import decide
-from agentdash.sessions.asks.settings import AskRule
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.rules.asks.rules import decide
+from agentdash.sessions.rules.asks.settings import AskRule
 
 HERE = "/home/ann/api"
 ANSWER = Answer(

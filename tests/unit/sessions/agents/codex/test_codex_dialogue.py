@@ -26,9 +26,9 @@ from agentdash.sessions.agents.dialogue import (
     TurnEnded,
 )
 from agentdash.sessions.agents.parsing.usage_meter import When
-from agentdash.sessions.asks.answers import taken
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Verdict
-from agentdash.sessions.launch import Command, Launch
+from agentdash.sessions.rules.asks.answers import taken
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.rules.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 
 CODEX = Codex()

@@ -15,10 +15,10 @@ from agentdash.sessions.agents.codex.rollout import edits as recorded_edits
 from agentdash.sessions.agents.codex.rollout.edits import Rollout, find_rollout
 from agentdash.sessions.agents.parsing.recorded_edits import RecordedEdit
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.changes.from_steps import collect
-from agentdash.sessions.changes.model import FileChanges
-from agentdash.sessions.changes.recorded import Dealer, Recorded
-from agentdash.sessions.model import StepStatus
+from agentdash.sessions.model.session import StepStatus
+from agentdash.sessions.service.changes.from_steps import collect
+from agentdash.sessions.service.changes.model import FileChanges
+from agentdash.sessions.service.changes.recorded import Dealer, Recorded
 
 TRANSCRIPTS = CAPTURES / "transcripts"
 PROJECT = "/home/dev/project"

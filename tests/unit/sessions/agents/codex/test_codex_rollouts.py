@@ -6,10 +6,10 @@ import pytest
 from transcript_files import FOLDER, ROLLOUTS, read, steps_of, told
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.costs.pricing import Pricing
-from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.model import StepKind, StepStatus
-from agentdash.sessions.values.taken_by import BY_HAND
+from agentdash.sessions.model.session import StepKind, StepStatus
+from agentdash.sessions.model.taken_by import BY_HAND
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.reports import Reported
 
 ROLLOUT = "codex-rollout"
 AT = "2026-11-20T23:49:30.653Z"

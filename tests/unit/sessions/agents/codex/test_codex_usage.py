@@ -11,13 +11,13 @@ from places import TRANSCRIPTS
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.codex.usage import CodexMeter
 from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd, When
-from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.pricing import Pricing
-from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.launch import Command, Launch
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.reports import Reported
+from agentdash.sessions.rules.launch import Command, Launch
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.supervision.limits.spending import Spending
+from agentdash.sessions.runner.limits.spending import Spending
 
 THREAD = "01a1fb63-d45a-7f82-8a8f-c9f1972ee698"
 BORN = int(THREAD[:8] + THREAD[9:13], 16)

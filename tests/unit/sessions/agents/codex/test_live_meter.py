@@ -12,12 +12,12 @@ from unit.sessions.agents.live_captures import NAMES, lines_of
 
 from agentdash.sessions.agents.codex.adapter import Codex
 from agentdash.sessions.agents.parsing.usage_meter import Meter, TranscriptEnd
-from agentdash.sessions.costs.prices import Price
-from agentdash.sessions.costs.pricing import Pricing
-from agentdash.sessions.costs.reports import Reported
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.reports import Reported
+from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.supervision.limits.spending import Spending
+from agentdash.sessions.runner.limits.spending import Spending
 
 LINES = [line for name in NAMES for line in lines_of(name)]
 

@@ -12,8 +12,8 @@ from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.demo.adapter import Demo, DemoSettings
 from agentdash.sessions.agents.demo.script import SCRIPTS, load_script
 from agentdash.sessions.agents.parsing.parser import MOST_OPEN
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.model import StepKind, StepStatus
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import StepKind, StepStatus
 
 ALL_KINDS = set(StepKind) - {StepKind.PROMPT, StepKind.UNKNOWN}
 

@@ -29,11 +29,11 @@ from agentdash.sessions.agents.dialogue import (
     TurnEnded,
 )
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
-from agentdash.sessions.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.errors import UsageError
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.json_schema import step_json
+from agentdash.sessions.rules.launch import Launch
 
 READY = {"type": "ready", "conversation": "c", "model": "demo-1"}
 BEGAN = {"type": "turn_began", "key": "a", "conversation": "c", "model": "demo-1"}

@@ -16,8 +16,8 @@ from agentdash.sessions.agents.parsing import line_parts
 from agentdash.sessions.agents.parsing.line_parts import by_parts, parts
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.launch import Launch
-from agentdash.sessions.model import StepKind
+from agentdash.sessions.model.session import StepKind
+from agentdash.sessions.rules.launch import Launch
 
 TALK = "0190f7a2-0000-7000-8000-000000000001"
 RESULT = {"type": "result", "subtype": "success", "is_error": False, "stop_reason": "end_turn", "session_id": TALK}

@@ -11,8 +11,8 @@ from agentdash.sessions.agents.codex.rollout.edits import Rollout
 from agentdash.sessions.agents.formats import guess_agent
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.json_schema import step_json
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.transcript.search import holds
 from agentdash.sessions.transcript.turn_file import StepFile
 

@@ -8,7 +8,7 @@ from places import CAPTURES
 
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.launch import Launch
+from agentdash.sessions.rules.launch import Launch
 
 CLAUDE = "07d3a2ff-6119-4412-acae-db94127d386a"
 THREAD = "01a1fb63-d467-7731-a171-b6a1b38f8ae2"

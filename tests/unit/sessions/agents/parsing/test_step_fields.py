@@ -5,7 +5,7 @@ from typing import get_type_hints
 import pytest
 
 from agentdash.sessions.agents.parsing.step_fields import StepFields, changed, known, plan
-from agentdash.sessions.model import PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus
 
 PLACE = {"turn", "index", "at", "cut"}
 """Where and when a step is, and what a list leaves out: nothing that a description says."""

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import RefusalError
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.rules.limits.admission import (
     FamilyLimits,
     Ledger,
@@ -23,7 +24,6 @@ from agentdash.sessions.rules.limits.family_account import (
     crossed,
     reserved_beside,
 )
-from agentdash.sessions.values.membership import Budget
 
 LIMITS = FamilyLimits()
 CENT = 0.01

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.errors import UsageError
+from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.limits.limits import (
     Limits,
     Measured,

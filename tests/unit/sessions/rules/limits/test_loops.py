@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.limits.loop_detector import _MOST_COMMANDS, _MOST_SPEAKERS, Loops
 
 FAILED, OK, RUNNING = StepStatus.FAILED, StepStatus.OK, StepStatus.RUNNING
@@ -128,7 +128,8 @@ def test_a_loop_keeps_its_key_while_it_goes_on():
 
 def test_a_loop_has_the_same_key_in_every_process():
     code = (
-        "from agentdash.sessions.rules.limits.loop_detector import Loops; from agentdash.sessions.model import *\n"
+        "from agentdash.sessions.rules.limits.loop_detector import Loops\n"
+        "from agentdash.sessions.model.session import *\n"
         "loops = Loops(2)\n"
         "for kind in ('command', 'tool_call'):\n"
         "    for _ in range(2): loops.feed(Step(kind=StepKind(kind), text='make', tool='t', arguments={'n': 1},"

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.rules.limits.family_account import Amount
 from agentdash.sessions.rules.limits.period_budgets import (
     FIRST,
@@ -16,7 +17,6 @@ from agentdash.sessions.rules.limits.period_budgets import (
     usual_of,
 )
 from agentdash.sessions.rules.limits.period_words import lacking_words, refusal_words, state_words, used_words
-from agentdash.sessions.values.membership import Budget
 
 NOTHING = Amount()
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.expanding import Expansions
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.prompts.chain import MOST_CHARACTERS, Predecessor, chained_prompt, standing
 
 OTHER = "a1b2c3d4-0000-4000-8000-000000000000"

@@ -7,7 +7,7 @@ import pytest
 from hostile_text import nasty
 from hypothesis import given
 
-from agentdash.sessions.model import TurnMode
+from agentdash.sessions.model.session import TurnMode
 from agentdash.sessions.rules.prompts.mode_changes import changes_by_turn, line_of
 from agentdash.sessions.text.sanitize import UNSAFE
 

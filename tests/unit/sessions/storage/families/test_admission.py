@@ -3,20 +3,20 @@
 import pytest
 from factories import request
 
-from agentdash.sessions.errors import RefusalError, UnknownSessionError
-from agentdash.sessions.launch import Launch, Start, Terms, TurnPlan
-from agentdash.sessions.lifecycle.recovery.rebuild import rebuild
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.errors import RefusalError, UnknownSessionError
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.runner.queue.chains import serve_chains
+from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.supervision.queue.chains import serve_chains
-from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 LIMITS = FamilyLimits(max_workers=4, max_open=2)

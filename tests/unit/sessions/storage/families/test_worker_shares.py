@@ -2,16 +2,16 @@
 
 import pytest
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.period_budgets import Share
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.values.membership import Budget, Membership
 
 LIMITS = FamilyLimits(max_workers=99, max_open=99)
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")

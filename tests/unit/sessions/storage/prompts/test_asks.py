@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.asks.model import MOST_BODY_BYTES, Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.sessions.asks.recorded import AskState
-from agentdash.sessions.asks.settings import AsksSettings
-from agentdash.sessions.errors import UnknownSessionError
-from agentdash.sessions.json_schema import session_json
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Answer, Ask, AskKind, Choice, Question, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.asks.settings import AsksSettings
+from agentdash.sessions.rules.json_schema import session_json
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.asks import MOST_QUESTION_BYTES, MOST_QUESTIONS, MOST_TEXT

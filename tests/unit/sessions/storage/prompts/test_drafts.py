@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts import drafts
 from agentdash.sessions.storage.prompts.drafts import NEW_SESSION, NO_SESSION, DraftFiles, forget_drafts

@@ -3,7 +3,7 @@
 import pytest
 from factories import request
 
-from agentdash.sessions.launch import Launch, Start
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.storage.prompts import prompt_history
 from agentdash.sessions.storage.prompts.prompt_history import containing, past_prompts
 from agentdash.sessions.storage.store import Store

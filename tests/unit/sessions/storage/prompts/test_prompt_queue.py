@@ -5,9 +5,9 @@ from factories import no_prompts, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.errors import SessionBusyError, UnknownSessionError, UsageError
-from agentdash.sessions.launch import Launch, Start, Terms, TurnPlan
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, Fate, PromptState
 from agentdash.sessions.rules.turn_facts import Facts

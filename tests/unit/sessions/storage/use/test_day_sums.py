@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentdash.sessions.costs.pricing import OWN
-from agentdash.sessions.costs.usage_table import GROUPS, STEPS, UsageQuery
+from agentdash.sessions.rules.costs.pricing import OWN
+from agentdash.sessions.rules.costs.usage_table import GROUPS, STEPS, UsageQuery
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.use.day_sums import DaySums
 from agentdash.sessions.storage.use.use_queries import OTHERS, UseQueries

@@ -5,19 +5,19 @@ import random
 import pytest
 from factories import request
 
-from agentdash.sessions.errors import RefusalError
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
-from agentdash.sessions.reader import SessionReader
+from agentdash.sessions.model.errors import RefusalError
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, Share
 from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 DAY = PeriodBudget(period="day", most=Budget(cost_usd=20.0))

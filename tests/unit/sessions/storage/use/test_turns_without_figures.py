@@ -3,11 +3,12 @@
 import pytest
 from factories import request
 
-from agentdash.sessions.costs.cost import Cost, cost_words
-from agentdash.sessions.costs.usage_table import UsageQuery
-from agentdash.sessions.costs.usage_totals import session_cost, session_tokens, sums
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.costs.cost import Cost, cost_words
+from agentdash.sessions.rules.costs.usage_table import UsageQuery
+from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens, sums
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import Amount
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
@@ -16,7 +17,6 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use.use_queries import UseQueries
-from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 FAMILY = FamilyLimits(max_workers=9, max_open=9)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from agentdash.sessions.costs.usage_table import UsageQuery
-from agentdash.sessions.launch import Launch, Start
-from agentdash.sessions.model import Status, Usage
+from agentdash.sessions.model.membership import Budget, Membership
+from agentdash.sessions.model.session import Status, Usage
+from agentdash.sessions.rules.costs.usage_table import UsageQuery
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import budget_words
 from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
@@ -14,7 +15,6 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use.use_queries import UseQueries
-from agentdash.sessions.values.membership import Budget, Membership
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 USES = {"a": ("claude", "/x", 5.0), "b": ("codex", "/x", 3.0), "c": ("codex", "/y", 2.0), "d": ("codex", "/y", 1.0)}

@@ -1,6 +1,6 @@
 """The last answer is found from the end, and read on for only as long as there is none."""
 
-from agentdash.sessions.model import Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from agentdash.sessions.transcript.visible.last_answer import last_answer

@@ -2,8 +2,8 @@
 
 import factories
 
-from agentdash.sessions.errors import AgentdashError
-from agentdash.sessions.model import Ended, Receipt, Status
+from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.session import Ended, Receipt, Status
 from agentdash.tui.services.actions.ending.stop_actions import one_receipt
 
 LEAD, WORKER = factories.session("lead"), factories.session("detached")

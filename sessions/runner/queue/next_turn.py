@@ -1,0 +1,113 @@
+"""The next turn of a session: a queued prompt, and the start that is made from it when the turn before has ended."""
+
+from msgspec import structs
+
+from agentdash.sessions.agents.base import Agent
+from agentdash.sessions.agents.compacting import text_of, way_of
+from agentdash.sessions.agents.planned import launch_of, settings_of
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.compaction import Compaction
+from agentdash.sessions.model.errors import UnknownSessionError
+from agentdash.sessions.model.session import Session, short_id
+from agentdash.sessions.model.turn_mode import TurnMode
+from agentdash.sessions.rules.conversation.continuation import Recorded
+from agentdash.sessions.rules.launch import Launch, TurnPlan
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.queued_prompt import Build, QueuedPrompt
+from agentdash.sessions.storage.store import Store
+
+
+def builder(layout: Layout, store: Store) -> Build:
+    """Return the function by which the store makes a turn of a prompt."""
+
+    def build(prompt: QueuedPrompt, turn: int, recorded: Recorded) -> Launch:
+        session = store.session(prompt.session)
+        if session is None:
+            raise UnknownSessionError(f"Session {short_id(prompt.session)} was deleted.")
+        if recorded.marks:
+            return _behind_marks(layout, store, session, prompt, turn, recorded)
+        agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
+        asked = _asked(agent, plan, session, resumes=resumed is not None)
+        text = prompt.text if asked is None else text_of(agent, asked)
+        if resumed is None and agent.conversations is not None and not agent.begins_conversation(text):
+            from agentdash.sessions.runner.taking_up import retold_prompt
+
+            text = retold_prompt(layout, store, session.id, text)
+        elif asked is None:
+            text = with_instructions(store.newest_turn(session.id).mode, plan.terms.mode, text)
+        launch = launch_of(
+            plan,
+            agent,
+            prompt=text,
+            cwd=session.cwd,
+            session_id=session.id,
+            turn=turn,
+            agent_session=resumed,
+        )
+        return structs.replace(launch, compacts=asked)
+
+    return build
+
+
+def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> Compaction | None:
+    """Return the compaction for which a turn is planned, with its way; None for an ordinary turn.
+
+    Args:
+        agent: the agent.
+        plan: the plan of the turn.
+        session: the session.
+        resumes: the turn resumes a conversation of the agent.
+    """
+    asked = plan.terms.compacts
+    if asked is None:
+        return None
+    probe = launch_of(
+        plan, agent, prompt=asked.prompt, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
+        agent_session=session.agent_session,
+    )  # fmt: skip
+    way = way_of(agent, probe, asked, resumes=resumes)
+    return structs.replace(asked, by=way, tokens_before=session.context_tokens)
+
+
+def _behind_marks(
+    layout: Layout, store: Store, session: Session, prompt: QueuedPrompt, turn: int, recorded: Recorded
+) -> Launch:
+    """Return the start of a turn that goes on where the marks of the conversation have it go on."""
+    # Few sessions have marks.
+    from agentdash.sessions.runner.taking_up import retold_prompt, taken_up
+
+    agent, plan = agent_named(session.agent), prompt.plan
+    settings = settings_of(plan.settings, agent)
+    taken = taken_up(layout, store, session.id, recorded, settings).with_prompt(agent, prompt.text)
+    asked = _asked(agent, plan, session, resumes=taken.conversation is not None)
+    text = prompt.text if asked is None else text_of(agent, asked)
+    if taken.how == "retold":
+        text = retold_prompt(layout, store, session.id, text)
+    elif taken.follows is not None and asked is None:
+        before = store.one_turn(*taken.follows)
+        text = with_instructions(before.mode if before is not None else None, plan.terms.mode, text)
+    launch = launch_of(
+        plan,
+        agent,
+        prompt=text,
+        cwd=session.cwd,
+        session_id=session.id,
+        turn=turn,
+        agent_session=taken.conversation,
+        fork=taken.fork,
+        how=taken.how,
+    )
+    return structs.replace(launch, compacts=asked)
+
+
+def with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:
+    """Return the prompt with changed instructions before it.
+
+    codex 0.169.0 and claude 2.1.330 record instructions with a conversation and ignore others when they resume it.
+    """
+    if before is None or now is None or before.instructions == now.instructions:
+        return prompt
+    if now.instructions is None:
+        return f"The additional instructions for this conversation no longer apply.\n\n{prompt}"
+    changed = "New instructions for this conversation, in place of the earlier additional ones:"
+    return f"{changed}\n{now.instructions}\n\n{prompt}"

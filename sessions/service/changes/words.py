@@ -1,0 +1,72 @@
+"""Changes for front ends: in words, and as the output of ``changes --json``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import to_builtins
+
+from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.units import count, line_change
+
+
+def summary(changes: SessionChanges) -> str:
+    """Return the sums of all files: ``2 files changed  at least +4 -1``."""
+    more = f"{count(changes.more, 'edit')} to other files" if changes.more else ""
+    changed = [file for file in changes.files if file.touched]
+    if not changed:
+        where = "this session" if changes.turn is None else f"turn {changes.turn}"
+        return more or f"No edits in {where}."
+    known = [file for file in changed if file.added is not None]
+    partial = len(known) < len(changed) or any(file.partial for file in changed)
+    lines = line_change(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), least=partial)
+    words = "  ".join((f"{count(len(changed), 'file')} changed", *([lines] if known else [])))
+    return f"{words} and {more}" if more else words
+
+
+def git_summary(report: GitReport, top: str = "") -> str:
+    """Return the repository's state in git: ``git: 1 staged, 2 untracked``; ``top`` is its folder, to be named too."""
+    answer = "" if report.answer is GitAnswer.OK else str(report.answer)
+    words = ", ".join(filter(None, (top, answer, one_line(report.detail or ""))))
+    totals = report.totals
+    if totals is None:
+        return f"git: {words}"
+    named = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
+    numbers = ", ".join(f"{number:,} {name}" for name, number in named if number) or "clean"
+    others = f" ({totals.others:,} not by this session)" if totals.others else ""
+    return ": ".join(filter(None, ("git", words, f"{'at least ' if totals.cut else ''}{numbers}{others}")))
+
+
+def lines_text(part: Edit | FileChanges) -> str:
+    """Return the numbers of added and removed lines; empty if neither is known."""
+    if part.added is None and part.removed is None:
+        return ""
+    return line_change(part.added or 0, part.removed or 0, least=isinstance(part, FileChanges) and part.partial)
+
+
+def moved(edit: Edit, place: Callable[[str], str]) -> str:
+    """Return the target or the source of a move, as ``place`` writes a path; empty if the file was not moved."""
+    path = edit.moved_to or edit.moved_from
+    return f"moved {'to' if edit.moved_to else 'from'} {place(one_line(path))}" if path else ""
+
+
+def not_stored(edit: Edit) -> str:
+    """Return the missing part of an edit's diff; empty if all of it is known."""
+    if edit.diff:
+        return "the rest of this diff was not stored" if edit.cut else ""
+    return "diff too long to store" if edit.cut else "no diff recorded"
+
+
+def more_edits(file: FileChanges) -> str:
+    """Return the number of a file's edits that are only counted; empty if there are none."""
+    return f"{count(file.more_edits, 'more edit')} not stored" if file.more_edits else ""
+
+
+def changes_json(changes: SessionChanges, *, diffs: bool = False) -> dict[str, Any]:
+    """Return the changes, field by field; an edit has the key ``diff`` only on request: null means "not known"."""
+    data: dict[str, Any] = to_builtins(changes)
+    if not diffs:
+        for file in data["files"]:
+            for edit in file["edits"]:
+                del edit["diff"]
+    return data

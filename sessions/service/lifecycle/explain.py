@@ -1,0 +1,323 @@
+"""The facts behind a session's status, and the rule that derived it from them."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from agentdash.sessions.agents.lost_conversation import lost_conversation
+from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.facts import Fact
+from agentdash.sessions.model.session import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
+from agentdash.sessions.rules.asks.recorded import RecordedAsk
+from agentdash.sessions.rules.attention import attention
+from agentdash.sessions.rules.compaction import should_compact
+from agentdash.sessions.rules.conversation.marks import Mark
+from agentdash.sessions.rules.conversation.shown import Shown, shown
+from agentdash.sessions.rules.conversation.words import mark_words
+from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.family_account import budget_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState
+from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.rules.prompts.delivery import queue_state
+from agentdash.sessions.rules.status import MEANINGS
+from agentdash.sessions.runner.hooks.log_line import is_hook_line
+from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, survivors
+from agentdash.sessions.service.lifecycle.recovery.usurpers import runner_is_gone
+from agentdash.sessions.storage.families.family_budgets import FamilyState
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.turns.turn_output import output_of
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.sessions.text.unhidden import unhidden_line
+from agentdash.sessions.text.units import share, tokens
+
+_LOG_BYTES = 4096
+_NO_RUNNERS = "held by a process that is not the runner"
+
+_MOST_MARKS = 5
+"""Marks that are listed, the newest; `agentdash rewind ID --list` lists all."""
+
+_TAKEN_UP = {
+    "native": "a conversation of the agent, behind a mark",
+    "retold": "the visible conversation, which the agent reads as text",
+    "new": "a new conversation",
+}
+"""The conversation of a turn by :attr:`...rules.launch.Launch.how`."""
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """The reason for a session's status."""
+
+    session: str
+    status: Status
+    reason: str | None
+    rule: str
+    facts: tuple[Fact, ...]
+
+
+def explain(
+    layout: Layout,
+    session: Session,
+    turn: Turn | None,
+    launch: Launch | None,
+    prompts: Sequence[Prompt],
+    asks: Sequence[RecordedAsk] = (),
+    adjustments: Sequence[Adjustment] = (),
+    marks: Sequence[Mark] = (),
+    budgets: Sequence[FamilyState] = (),
+    family: Sequence[Fact] = (),
+    periods: Sequence[PeriodState] = (),
+    holding: PeriodBudget | None = None,
+) -> Explanation:
+    """Collect the facts about a session and its newest turn; reads only.
+
+    ``holding`` is the budget of a day or a week that has no room for a queued turn.
+    """
+    folder = layout.session(session.id)
+    locked = runner_lock.is_held(folder.lock)
+    held = locked and not runner_is_gone(folder)
+    facts = [
+        Fact("runner's lock", "held" if held else _NO_RUNNERS if locked else "free", str(folder.lock)),
+        Fact(
+            "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
+        ),
+    ]
+    facts.append(_attention_fact(session))
+    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
+    facts.append(Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"))
+    facts += family
+    facts += _chain_facts(session)
+    facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
+    facts += [_budget_fact(one, session) for one in budgets]
+    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
+    if session.taken_by is not None:
+        facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
+    if lost_conversation(session):
+        way = f"{session.agent} does not find it; read it as text: agentdash continue {session.short_id}"
+        facts.append(Fact("conversation", way, "turns.error, by the adapter"))
+    facts += [_context_fact(session)] if session.context_tokens is not None else []
+    if not folder.path.is_dir():
+        facts.append(Fact("folder", "is gone", str(folder.path)))
+    if turn is not None:
+        facts += _turn_facts(turn)
+        facts += [_mode_fact(turn.mode)] if turn.mode is not None else []
+        facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
+        facts.append(_limits_fact(launch))
+        facts.append(_thresholds_fact(launch))
+        facts.append(_hook_fact(launch, folder.runner_log))
+        facts += [_prompt_fact(prompt) for prompt in prompts if prompt.turn == turn.n]
+        facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
+        facts += [_adjustment_fact(one) for one in adjustments if one.turn == turn.n]
+        facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
+        facts += _process_facts(layout, session, turn, held)
+        facts.append(_file_fact(layout, session, turn))
+        facts.append(_log_fact(folder.runner_log))
+    return Explanation(
+        session=session.id,
+        status=session.status,
+        reason=session.reason,
+        rule=_rule(session, turn, held, holding),
+        facts=tuple(facts),
+    )
+
+
+def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget | None) -> str:
+    """Return the rule that was applied when the turn ended; before its end, the meaning of its status."""
+    if turn is not None and turn.status.ended and turn.rule is not None:
+        return turn.rule
+    if session.status.live and not held:
+        return "its runner is gone and its end is not recorded yet; `agentdash ls` records it"
+    if session.after is not None and session.blocked:
+        return "it waits for another session, which did not end well: it starts by a decision of the user"
+    if session.after is not None:
+        return "it starts when the session that it waits for is done and has no prompts left to send"
+    if turn is not None and turn.status is Status.QUEUED and turn.launches == 0:
+        room = f"{holding.name} has no room for it; it starts when there is room and a free slot" if holding else ""
+        return f"queued: {room or 'all `queue.max_running` slots are in use'}"
+    return MEANINGS[session.status]
+
+
+def _turn_facts(turn: Turn) -> list[Fact]:
+    exit_code = "unknown" if turn.exit_code is None else str(turn.exit_code)
+    return [
+        Fact("turn", str(turn.n), "turns.n"),
+        Fact("command", shlex.join(turn.argv), "turns.launch"),
+        Fact("final event", turn.end or "none", "turns.end, by the adapter"),
+        Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
+        Fact("error", turn.error or "none", "turns.error, by the adapter"),
+        Fact("stop requested", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("runners started", str(turn.launches), "turns.launches"),
+        Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
+        Fact("unknown events", str(turn.unknown), "turns.unknown"),
+        Fact("unreadable fields", counted(turn.unreadable) or "none", "turns.unreadable"),
+    ]
+
+
+def counted(unreadable: Mapping[str, int]) -> str:
+    """List the fields that could not be read, each with its count if above one."""
+    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
+
+
+def _prompt_fact(prompt: Prompt) -> Fact:
+    steered = prompt.steered is not None
+    return Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
+
+
+def _ask_fact(asked: RecordedAsk) -> Fact:
+    verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
+    verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
+    return Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+
+
+def _adjustment_fact(changed: Adjustment) -> Fact:
+    ago = max(0, now_ms() - changed.asked_at) // 1000
+    what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
+    return Fact(f"changed {changed.what}", what, "adjustments")
+
+
+def _mark_facts(marked: Shown) -> list[Fact]:
+    by_id = {mark.id: mark for mark in marked.marks}
+    return [
+        Fact(
+            f"mark {mark.id}",
+            mark_words(mark, undone=by_id.get(mark.undoes or 0), turns=marked.replaced.get(mark.id, 0)),
+            "marks",
+        )
+        for mark in marked.marks[-_MOST_MARKS:]
+    ]
+
+
+def _live(session: Session, turn: Turn) -> str:
+    if not turn.transport:
+        return "no: a process for each turn"
+    if turn.by_hand:
+        return "no: by hand, in the agent's own interface"
+    if session.warm_since is None:
+        return f"speaks {turn.transport}, stream {turn.stream_number}"
+    return f"speaks {turn.transport}, stream {turn.stream_number}, waits for prompts"
+
+
+def _process_facts(layout: Layout, session: Session, turn: Turn, held: bool) -> list[Fact]:
+    if turn.boot_id is not None and turn.boot_id != processes.boot_id():
+        return [Fact("boot", "the machine has been rebooted since then", "turns.boot_id")]
+    facts = []
+    if turn.runner_pid is not None and turn.runner_start is not None:
+        lives = "lives" if processes.alive(turn.runner_pid, turn.runner_start) else "is gone"
+        facts.append(Fact("runner", f"pid {turn.runner_pid} {lives}", "turns.runner_pid, turns.runner_start"))
+    if turn.agent_pid is not None:
+        lives = "lives" if agent_lives(turn) else "is gone"
+        facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
+    if turn.status in ENDED and session.warm_since is None:
+        count = len(survivors(layout, turn))
+        who = "the runner" if held else "no runner"
+        facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
+    return facts
+
+
+def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
+    part = output_of(layout.session(session.id), turn).stdout
+    try:
+        size = f"{max(0, part.upto(part.path.stat().st_size) - part.begin)} bytes"
+    except OSError as error:
+        size = error.strerror or str(error)
+    begin = f" from byte {part.begin}" if part.begin else ""
+    return Fact("turn file", size + begin, str(part.path))
+
+
+def _asked(turn: Turn) -> str:
+    if turn.stop_requested_at is None:
+        return "no"
+    return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+
+
+def _mode_fact(mode: TurnMode) -> Fact:
+    """The settings with which the turn runs; those that it leaves to the agent are left out."""
+    stated = {
+        mode.setting or "permissions": mode.permissions,
+        "model": mode.model,
+        "search": mode.search,
+        "args": mode.args,
+        "allowed_tools": mode.allowed_tools,
+        "instructions": mode.instructions,
+    }
+    words = [f"{key}={_word(value)}" for key, value in stated.items() if value not in (None, "", ())]
+    return Fact("runs with", ", ".join(words) or "the agent's defaults", "turns.launch")
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _limits_fact(launch: Launch | None) -> Fact:
+    stated = structs.asdict(launch.limits) if launch else {}
+    limits = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
+    return Fact("limits", limits or "none", "turns.launch")
+
+
+def _chain_facts(session: Session) -> list[Fact]:
+    """The session for which it waits, or whose end started it."""
+    if session.after is not None:
+        return [Fact("waits for", short_id(session.after), "sessions.after")]
+    return [Fact("started after", short_id(session.followed), "sessions.followed")] if session.followed else []
+
+
+def _budget_fact(state: FamilyState, session: Session) -> Fact:
+    """A budget that counts what the session spends: its own, or that of a lead above it."""
+    name = "budget" if state.id == session.id else f"budget of {state.name}"
+    words = budget_words(state.budget, state.account) if state.budget is not None else "none"
+    return Fact(name, words, "sessions.budget" if state.own else "orchestration.budget")
+
+
+def _attention_fact(session: Session) -> Fact:
+    now = now_ms()
+    need = attention(session, now)
+    if need is None:
+        return Fact("needs attention", "no", "sessions")
+    since = f"for {max(0, now - need.since) // 1000} s"
+    return Fact("needs attention", f"{need.kind}: {need.reason} ({since})", "sessions, seen")
+
+
+def _context_fact(session: Session) -> Fact:
+    """The use of the model's context, with the verb that compacts a conversation that fills it."""
+    used, window = session.context_tokens, session.context_window
+    part = f"{share(used, window)} of {tokens(window)}" if window else f"{tokens(used)} of an unknown size"
+    advice = f"; compact it: agentdash compact {session.short_id}" if should_compact(used, window) else ""
+    return Fact("context", f"{part}{advice}", "sessions.context_tokens, sessions.context_window")
+
+
+def _thresholds_fact(launch: Launch | None) -> Fact:
+    """The thresholds from which the runner considers the session stuck."""
+    stated = structs.asdict(launch.attention) if launch else {}
+    thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
+    return Fact("stuck after", thresholds or "unknown", "turns.launch")
+
+
+def _hook_fact(launch: Launch | None, log: Path) -> Fact:
+    """The command that is run on changes, and the last line that the runner logged about it."""
+    if launch is None or not launch.hook.argv:
+        return Fact("hook", "none", "turns.launch")
+    try:
+        lines = [line for line in _log_lines(log) if is_hook_line(line)]
+    except OSError:
+        lines = []
+    command = shlex.join(launch.hook.argv)
+    return Fact("hook", f"{command} ({lines[-1]})" if lines else command, f"turns.launch, {log}")
+
+
+def _log_lines(path: Path) -> list[str]:
+    return path.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace").split("\n")
+
+
+def _log_fact(path: Path) -> Fact:
+    """The last line that the runner logged."""
+    try:
+        lines = _log_lines(path)
+    except OSError as error:
+        return Fact("runner's log", error.strerror or str(error), str(path))
+    last = next((line for line in reversed(lines) if line.strip()), "empty")
+    return Fact("runner's log", last, str(path))

@@ -1,0 +1,436 @@
+"""Prompts of sessions: sending, queueing, retrying, interrupting.
+
+A prompt is never refused because its agent is at work: it waits in the session's queue, and the transaction that ends
+a turn makes it the next one.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field, structs, to_builtins
+
+from agentdash.sessions.agents.base import AgentSettings
+from agentdash.sessions.agents.capabilities import Allowance
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.compaction import Compaction
+from agentdash.sessions.model.errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.session import Receipt, Session, Status
+from agentdash.sessions.rules.launch import Start, TurnPlan, requested_model
+from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.runner.queue.next_turn import builder
+from agentdash.sessions.runner.queue.pump import pump
+from agentdash.sessions.runner.runner_process import poke
+from agentdash.sessions.service.families.rights import Rights, acts
+from agentdash.sessions.service.kept_settings import keep_settings
+from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
+from agentdash.sessions.service.lifecycle.session_ref import check_free
+from agentdash.sessions.service.lifecycle.starts.launch_plan import (
+    LaterTurn,
+    checked_prompt,
+    plan_turn,
+    recorded_profile,
+    session_folder,
+)
+from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
+from agentdash.sessions.service.managing.housekeeping import Housekeeping, Part
+from agentdash.sessions.service.prompts.affordable import check_affordable
+from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.settings.config import Loaded
+from agentdash.sessions.settings.toml_keys import merged
+from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
+from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.queries import Recipe
+from agentdash.sessions.storage.store import Store
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """A prompt that was accepted, and its place."""
+
+    session: Session
+    prompt: QueuedPrompt
+    position: int | None = None
+    """Its place in the queue, 1 for the next; None if it is a turn already."""
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that it became; None while it waits."""
+        return self.prompt.turn
+
+    @property
+    def answer(self) -> str:
+        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        if self.prompt.state == "taken":
+            return f"turn {self.turn}"
+        if self.prompt.state == "queued" and self.session.held and not self.prompt.at_once:
+            return f"queued #{self.position}, held: {self.session.held}"
+        if self.prompt.state == "queued" and self.session.taken_by is not None:
+            return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        if self.prompt.steers and self.session.status is Status.QUEUED:
+            return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
+        if self.prompt.steers:
+            return f"steers turn {self.turn or self.session.turn}: the agent reads it at its next step"
+        return f"queued #{self.position}, after turn {self.session.turn}"
+
+
+class PromptOptions(Struct, frozen=True, kw_only=True):
+    """The ways in which a turn may differ from the session's own settings, and its place in the queue."""
+
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Limits that replace the session's from now on."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the agent's own section for this turn alone: its mode, extra arguments."""
+    model: str | None = None
+    """The model from this turn on; None for the session's."""
+    instructions: str | None = None
+    """Instructions that replace the session's from now on."""
+    key: str = ""
+    """A name of the request: the same name sends nothing twice.  Empty for a new one."""
+    first: bool = False
+    """It goes before the prompts that wait."""
+    at_once: bool = False
+    """It is sent as soon as the session is free, although its queue is held."""
+    over_budget: bool = False
+    """The user sends it although the budget of a day or a week is spent."""
+    compacts: Compaction | None = None
+    """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
+    steer: bool = True
+    """A live agent may read it in its running turn, unless it changes settings, which only a turn can have."""
+
+    @property
+    def may_steer(self) -> bool:
+        """True if a live agent may read it in its running turn."""
+        own_turn = self.settings or self.model or self.limits or self.instructions is not None or self.compacts
+        return self.steer and not own_turn
+
+
+class Prompter(Part):
+    """Sends prompts to sessions.
+
+    Args:
+        stop: stops a turn of a session, and returns the receipt.
+    """
+
+    def __init__(
+        self,
+        rights: Rights,
+        layout: Layout,
+        store: Store,
+        reader: SessionReader,
+        housekeeping: Housekeeping,
+        stop: Callable[[str, int], Receipt],
+    ) -> None:
+        super().__init__(rights, layout, store, reader, housekeeping)
+        self._stop = stop
+        self._build = builder(layout, store)
+
+    @acts("prompt")
+    def inject(self, ref: str, prompt: str, options: PromptOptions | None = None) -> Sent:
+        """Send a prompt to a session: its next turn, or a place in its queue.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
+            UsageError: empty prompt, an option that the agent does not take, or a limit that can never act.
+            SessionBusyError: it takes no prompts, runs on another host, has used up one of its limits, or processes of
+                a lost turn still live.
+        """
+        checked_prompt(prompt)
+        self._layout.check_writable()
+        session, options = self._housekeeping.settled(ref), options or PromptOptions()
+        if agent_named(session.agent).conversations is None:
+            again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
+            raise SessionBusyError(
+                f"Session {session.short_id} is a {session.agent} and takes no prompts.",
+                Remedy.RETRY if again else None,
+                again,
+            )
+        text = prompt if options.compacts is not None else self.rights.prompt(prompt, session.agent)
+        return self._add(session, text, options, "inject")
+
+    @acts("retry")
+    def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
+        """Send the newest prompt again, after a turn that failed, was stopped, was lost, or was denied something.
+
+        A command runs again however it ended, because it cannot be continued.
+
+        Args:
+            allow_denied: allows what the turn was denied (:meth:`allowance`).
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
+            UsageError: a limit that can never act, or nothing was denied that a setting allows.
+            SessionBusyError: the turn is running, an agent completed it and was denied nothing, or the session has used
+                up one of its limits.
+        """
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        _check_ended(session)
+        check_free(session, "retried")
+        options = options or PromptOptions()
+        if allow_denied:
+            allowance = self.allowance(session)
+            if allowance is None:
+                raise UsageError(f"Session {session.short_id} was denied nothing that a setting allows.")
+            options = structs.replace(options, settings=merged(allowance.options, options.settings))
+        changed = bool(options.settings or options.model)
+        if session.status is Status.DONE and agent_named(session.agent).conversations is not None and not changed:
+            raise SessionBusyError(
+                f"Session {session.short_id} is done: nothing to retry.",
+                Remedy.PROMPT,
+                f"Send a prompt: agentdash inject {session.short_id}",
+            )
+        waiting = self._store.queue.waiting_again(session.id, session.turn)
+        if waiting is not None:
+            return self._send_waiting(session, waiting, options)
+        prompts = self._store.prompts(session.id)
+        if not prompts:
+            raise UnknownSessionError(f"Session {session.short_id} was deleted.")
+        again = prompts[-1]
+        key = resend_key(again.turn) if again.state == PromptState.UNCONFIRMED else options.key
+        options = structs.replace(options, at_once=True, key=key, compacts=self._compacted(session, again.turn))
+        return self._add(session, again.text, options, "retry", only_after=session.turn, resends=again.turn)
+
+    @acts("prompt")
+    def resend(self, session: Session, prompt: Unconfirmed) -> Sent:
+        """Send an unconfirmed prompt of any turn again, before those that wait.
+
+        Raises:
+            SessionBusyError: as for :meth:`inject`, or it was sent again or dismissed before.
+        """
+        compacts = self._compacted(session, prompt.turn) if prompt.steered is None else None
+        options = PromptOptions(first=True, key=resend_key(prompt.turn, prompt.steered), compacts=compacts)
+        return self._add(session, prompt.text, options, "inject", resends=prompt.turn, steered=prompt.steered)
+
+    def _send_waiting(self, session: Session, waiting: QueuedPrompt, options: PromptOptions) -> Sent:
+        """Send the prompt of the newest turn that waits again: a copy of it would be sent twice."""
+        self.check_reachable(session)
+        options = structs.replace(options, compacts=waiting.plan.terms.compacts)
+        plan = self.plan(session, waiting.text, options, verb="retry")
+        self._store.queue.edit(waiting.id, waiting.text, plan)
+        self._store.queue.send_now(waiting.id, self._build)
+        self.serve(session.id)
+        return self.sent(waiting.id)
+
+    def _compacted(self, session: Session, turn: int) -> Compaction | None:
+        """Return the compaction that a turn was to make; None if it answered a prompt."""
+        launch = self._store.launch(session.id, turn)
+        return launch.compacts if launch is not None else None
+
+    def allowance(self, session: Session) -> Allowance | None:
+        """Return the change of settings that would have allowed what the newest turn was denied; None if none would."""
+        names = session.denied_names
+        if not session.denied or not names:
+            return None
+        recipe, mode = self._store.recipe(session.id), self._store.newest_turn(session.id).mode
+        settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
+        if mode is not None and mode.setting is not None and mode.permissions is not None:
+            settings = _with_mode(settings, mode.setting, mode.permissions)
+        modes = agent_named(session.agent).modes
+        return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
+
+    @acts("interrupt")
+    def interrupt(
+        self, ref: str, say: str | None = None, options: PromptOptions | None = None
+    ) -> tuple[Receipt, Sent | None]:
+        """Interrupt the running turn without ending the session; ``say`` is the prompt that follows it at once.
+
+        Its other prompts are held until they are released.  A live agent keeps its process; others end it on the
+        ladder of a stop, and resume the conversation with the next prompt.
+
+        Raises:
+            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
+            SessionBusyError: no turn is running.
+        """
+        self._layout.check_writable()
+        session = self._housekeeping.settled(ref)
+        if session.status.ended:
+            raise SessionBusyError(
+                f"Session {session.short_id} is {session.status}: nothing to interrupt.",
+                Remedy.PROMPT,
+                f"Send a prompt: agentdash inject {session.short_id}",
+            )
+        sent = None
+        if say is not None:
+            # Recorded first: a front end that dies between the two loses nothing.
+            at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
+            sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
+        receipt = self._stop(session.id, session.turn)
+        if sent is not None:
+            # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
+            self._store.queue.advance(session.id, self._build)
+            self.serve(session.id)
+            sent = self.sent(sent.prompt.id)
+        return receipt, sent
+
+    def plan(self, session: Session, prompt: str, options: PromptOptions, *, verb: str = "inject") -> TurnPlan:
+        """Return the settings of a turn as they are now.
+
+        Raises:
+            UsageError: an option that the agent does not take, or a limit that can never act.
+            SessionBusyError: the session has used up one of its limits.
+        """
+        recipe = self._store.recipe(session.id)
+        return self._plan(session, prompt, options, recipe, _kept(recipe, options), verb)
+
+    def _plan(
+        self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
+    ) -> TurnPlan:
+        settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
+        plan, _ = plan_turn(
+            settings.config,
+            Start(
+                prompt,
+                agent=session.agent,
+                model=options.model or requested_model(kept, before),
+                cwd=session_folder(session),
+                options=merged(kept, options.settings),
+                argv=recipe.command,
+                session_id=session.id,
+                led=session.parent is not None or session.lead is not None,
+            ),
+            home=self._layout.home,
+            later=LaterTurn(
+                turn=session.turn + 1,
+                agent_session=session.agent_session,
+                limits=options.limits,
+                env=recipe.env,
+                mode=before,
+                options={*options.settings, *({"instructions"} & kept.keys())},
+            ),
+            notes=settings.notes,
+        )
+        self.rights.check_mode(session.agent, plan.terms.mode, options.settings)
+        mode = plan.terms.mode
+        if before is not None and mode is not None and mode.permissions != before.permissions:
+            home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
+            check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
+        check_affordable(session, lambda: self._store.turns(session.id), plan.terms.limits, verb)
+        return plan.on(compacts=options.compacts)
+
+    def sent(self, prompt_id: int) -> Sent:
+        """Return a prompt and its present place.
+
+        Raises:
+            UnknownSessionError: its session was deleted.
+        """
+        prompt = self._store.queue.prompt(prompt_id)
+        if prompt is None:
+            raise UnknownSessionError("The session was deleted.")
+        waiting = [other.id for other in self._store.queue.waiting(prompt.session)]
+        position = waiting.index(prompt_id) + 1 if prompt_id in waiting else None
+        return Sent(session=self._reader.by_id(prompt.session), prompt=prompt, position=position)
+
+    def _add(
+        self,
+        session: Session,
+        prompt: str,
+        options: PromptOptions,
+        verb: str,
+        *,
+        only_after: int | None = None,
+        resends: int | None = None,
+        steered: int | None = None,
+    ) -> Sent:
+        self.check_reachable(session)
+        folder = self._layout.session(session.id)
+        if not folder.path.is_dir():
+            folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
+        recipe = self._store.recipe(session.id)
+        kept = _kept(recipe, options)
+        plan = self._plan(session, prompt, options, recipe, kept, verb)
+        if options.over_budget:
+            self.rights.check_no_agent("A prompt beyond a budget")
+        if self.rights.states_settings:
+            keep_settings(self._store, self._reader.settings.config())
+        newest = self._store.newest_turn(session.id)  # none steers a turn that compacts: its answer is the summary
+        added = self._store.queue.add(
+            Request(
+                session=session.id,
+                key=options.key or str(uuid.uuid4()),
+                text=prompt,
+                plan=plan,
+                asked_by=self.inside,
+                first=options.first,
+                at_once=options.at_once,
+                steers=bool(options.may_steer and newest.transport and not newest.compacts),
+                options=kept if kept != recipe.options else None,
+                only_after=only_after,
+                over_budget=options.over_budget,
+                resends=resends,
+                steered=steered,
+            ),
+            self._build,
+        )
+        self.serve(session.id)
+        return self.sent(added.id)
+
+    def serve(self, session_id: str) -> None:
+        """Record the session, and send runners for the turns that may begin."""
+        folder = self._layout.session(session_id)
+        self._housekeeping.record(folder)
+        # A runner that is left only to supervise remaining processes makes room for the next one.
+        poke(folder.poke)
+        pump(self._layout, self._store)
+
+    def _settings_of(self, session: Session, env: Mapping[str, str | None]) -> Loaded:
+        """Return the settings in the session's folder, under the profile with which the session began."""
+        profile = recorded_profile(env)
+        try:
+            return self._reader.settings.in_folder(session.cwd, profile, later=True)
+        except ConfigError as error:
+            began = f" Session {session.short_id} uses the profile {profile!r}." if profile else ""
+            raise ConfigError(f"{error}{began}") from None
+
+    def check_reachable(self, session: Session) -> None:
+        """Refuse a prompt to a session of another host, or to one whose lost turn has left processes.
+
+        Raises:
+            SessionBusyError: it is one of them.
+        """
+        short = session.short_id
+        if session.host != processes.host_name():
+            raise SessionBusyError(
+                f"Session {short} runs on {session.host}; send the prompt there.",
+                Remedy.CONTINUE,
+                f"Continue it here in a new session: agentdash continue {short}",
+            )
+        if session.status is Status.LOST and survivors(self._layout, self._store.newest_turn(session.id)):
+            raise SessionBusyError(
+                f"Processes of the lost turn of session {short} are still running.",
+                Remedy.STOP,
+                f"Stop them: agentdash stop {short}",
+            )
+
+
+def _with_mode(settings: AgentSettings, name: str, value: str) -> AgentSettings:
+    """Return the settings with the permissions that a turn ran with, if the agent knows them."""
+    try:
+        return msgspec.convert({**to_builtins(settings), name: value}, type(settings))
+    except msgspec.ValidationError:
+        return settings
+
+
+def _check_ended(session: Session) -> None:
+    """Refuse a retry while the turn may still succeed."""
+    short = session.short_id
+    if not session.status.ended:
+        raise SessionBusyError(
+            f"Session {short} is {session.status}: turn {session.turn} can be retried when it has ended.",
+            Remedy.WAIT_OR_STOP,
+            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
+        )
+
+
+def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:
+    """Return the session's options from now on: limits, instructions and the model stay, others are for one turn."""
+    options = dict(recipe.options)
+    if asked.model is not None and "model" in options:
+        options["model"] = asked.model
+    if asked.limits:
+        options = merged(options, {"limits": asked.limits})
+    if asked.instructions is not None:
+        options = merged(options, {"instructions": asked.instructions})
+    return options
