@@ -64,7 +64,7 @@ class House(SessionManager):
             return steps
 
         monkeypatch.setattr(self.reader.steps, "open_trajectory", open_trajectory)
-        for place in ("supervision.queue.pump", "lifecycle.stop", "lifecycle.recovery.reconcile"):
+        for place in ("runner.queue.pump", "service.lifecycle.stop", "service.lifecycle.recovery.reconcile"):
             monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
