@@ -55,7 +55,7 @@ PARENT = os.getpid()
 def is_adopted():
     """Return whether the process is a child of neither this program nor of the process between them."""
     parent = Path(f"/proc/{os.getppid()}/cmdline").read_bytes()
-    return b"supervision.runner" in parent
+    return b"sessions.runner.runner" in parent
 
 
 for module in pkgutil.walk_packages(agentdash.__path__, "agentdash."):

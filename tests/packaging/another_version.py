@@ -28,7 +28,7 @@ def _moves(root: Path, path: Path) -> bool:
     room = place[1] if place[0] == "sessions" and len(place) > 2 else ""
     if room == "agents":  # the registry names its modules in texts
         return place[2] == "parsing" and path.stem != "__init__"
-    rooms = ("asks", "conversation", "costs", "digest", "families", "rules", "storage", "supervision", "transcript")
+    rooms = ("rules", "runner", "storage", "transcript")
     return room in rooms and path.stem not in ("__init__", *STARTED_BY_NAME)
 
 

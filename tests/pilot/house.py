@@ -64,12 +64,8 @@ class House(SessionManager):
             return steps
 
         monkeypatch.setattr(self.reader.steps, "open_trajectory", open_trajectory)
-        for place in (
-            "agentdash.sessions.runner.queue.pump",
-            "agentdash.sessions.service.lifecycle.stop",
-            "agentdash.sessions.service.lifecycle.recovery.reconcile",
-        ):
-            monkeypatch.setattr(f"{place}.send_runner", self._sent)
+        for place in ("runner.queue.pump", "service.lifecycle.stop", "service.lifecycle.recovery.reconcile"):
+            monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
         for name in ("codex", "claude"):

@@ -360,8 +360,8 @@ def test_the_list_of_tools_is_made_without_the_manager():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     ours = {name.removeprefix("agentdash.sessions.") for name in done.stdout.split() if name.startswith("agentdash.")}
-    assert "orchestration.registry" in ours
-    assert not {name.partition(".")[0] for name in ours} & {"manager", "reader", "storage", "agents", "settings"}
+    assert "mcp.orchestration.registry" in ours
+    assert not {name.partition(".")[0] for name in ours} & {"service", "storage", "agents", "settings"}
 
 
 def test_a_page_of_steps_costs_what_it_shows_whatever_is_before_it(lead, monkeypatch):

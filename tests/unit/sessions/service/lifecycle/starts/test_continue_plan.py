@@ -37,7 +37,7 @@ def manager(monkeypatch, tmp_path):
 @pytest.fixture
 def started(manager, monkeypatch):
     """Carries a plan out without any process."""
-    for module in ("manager", "prompts.prompter"):
+    for module in ("service.manager", "service.prompts.prompter"):
         monkeypatch.setattr(f"agentdash.sessions.{module}.pump", lambda *_: None)
     return manager.continue_session
 
