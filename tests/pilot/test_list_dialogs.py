@@ -21,6 +21,8 @@ async def opened(d, offers=OFFERS, at=0):
     [
         (["j", "j", "k"], 1),
         (["down", "down", "up"], 1),
+        (["up"], 21),
+        (["G", "j"], 0),
         (["G"], 21),
         (["end", "k"], 20),
         (["G", "g", "j"], 1),

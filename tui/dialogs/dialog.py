@@ -122,8 +122,9 @@ class ListDialog(Dialog[Result]):
         """Show what depends on the item under the cursor."""
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor by items."""
-        self.list.move(lines)
+        """Move the cursor by an item, and beyond an end to the other end."""
+        count = max(1, self.list.count())
+        self.list.move((self.list.cursor + lines) % count - self.list.cursor)
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by pages."""
