@@ -1,5 +1,6 @@
 """What is installed: exactly the package and its manual page, without a word from the build."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -37,9 +38,11 @@ def source(tmp_path_factory, require_tool):
     new.mkdir()
     (new / "__init__.py").touch()
     (new / "module.py").touch()
-    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "All"]):
+    # The same commit in each process of a run, because they share the wheel.
+    dates = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+    for words in (["init", "--quiet"], ["add", "--all", ":!*__pycache__*"], ["commit", "--quiet", "--message", "All"]):
         identity = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"]
-        subprocess.run([require_tool("git"), *identity, *words], cwd=copy, check=True)
+        subprocess.run([require_tool("git"), *identity, *words], cwd=copy, check=True, env=os.environ | dates)
     return copy
 
 
