@@ -15,12 +15,12 @@ def settings_of(settings: Mapping[str, Any], agent: Agent) -> AgentSettings:
     """Return the agent's section of the settings from plain values, as a plan or a launch has them.
 
     Raises:
-        UsageError: the agent cannot take them: another version of agentdash made it.
+        UsageError: the agent cannot take them: another version of agentdash recorded them.
     """
     try:
         return msgspec.convert(settings, agent.settings_type)
     except msgspec.ValidationError as error:
-        raise UsageError(f"The settings of the queued prompt cannot be used: {error}.") from None
+        raise UsageError(f"The recorded settings cannot be used: {error}.") from None
 
 
 def launch_of(

@@ -220,7 +220,9 @@ def _asked(process: "subprocess.Popen[bytes]") -> list[Any]:
         raise ValueError from None
 
 
-_UNLIMITED = f"set a price in [prices] (built-in list: {AS_OF}), or limit wall_seconds, silence_seconds or output_mb"
+_LIMITS_REMEDY = (
+    f"set a price in [prices] (built-in list: {AS_OF}), or limit wall_seconds, silence_seconds or output_mb"
+)
 
 
 def limits(subject: Subject) -> Iterator[Finding]:
@@ -231,7 +233,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
         return  # broken settings are a finding of their own
     warnings = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]
     for name, warning in warnings:
-        yield warn("limits", f"{name}: {warning.rstrip('.')}", _UNLIMITED)
+        yield warn("limits", f"{name}: {warning.rstrip('.')}", _LIMITS_REMEDY)
     if not warnings:
         yield ok("limits", "all configured limits work" if _any(config) else "none configured")
 
@@ -267,7 +269,7 @@ def _any(config: Config) -> bool:
 
 
 STALE_DAYS = 60
-REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
+PRICES_REMEDY = 'import newer prices (agentdash usage prices --import FILE), or set [prices."MODEL"]'
 
 Dates = dict[tuple[Origin, str], list[str]]
 """Models by the origin and the date of their price."""
@@ -295,7 +297,9 @@ def stale(dates: Dates, today: date) -> Iterator[Finding]:
         days = (today - (_day(as_of) or today)).days
         if days > STALE_DAYS:
             named = f" of {names_of(models)}" if models else ""
-            yield warn("prices", f"the {_FROM[origin]}prices{named} are those of {as_of}, {days} days ago", REMEDY)
+            yield warn(
+                "prices", f"the {_FROM[origin]}prices{named} are those of {as_of}, {days} days ago", PRICES_REMEDY
+            )
 
 
 def span(dates: Dates) -> str:
@@ -338,7 +342,7 @@ def prices(subject: Subject) -> Iterator[Finding]:
         own = load_config(subject.config_path, home=subject.layout.home).prices
         found = imported(subject.config_path)
     except AgentdashError as error:
-        yield warn("prices", str(error), REMEDY)
+        yield warn("prices", str(error), PRICES_REMEDY)
         return
     force, now = with_imported(own, found), now_ms()
     use = _use(subject, now - STALE_DAYS * _DAY_MS)
@@ -371,7 +375,7 @@ def _use(subject: Subject, since: int) -> Use:
 def _in_use(use: Use, force: Mapping[str, Price]) -> Iterator[Finding]:
     missing = [model for model, reported in use.models.items() if not reported and price_of(model, force) is None]
     if missing:
-        yield warn("prices", f"no price for {names_of(missing)}", REMEDY)
+        yield warn("prices", f"no price for {names_of(missing)}", PRICES_REMEDY)
     yield from list(_differences(use.reports, force))[:_MOST_FINDINGS]
 
 
@@ -388,7 +392,7 @@ def _differences(reports: Sequence[sqlite3.Row], force: Mapping[str, Price]) -> 
         nearest = min(max(reported, least), most)
         if abs(reported - nearest) > _MOST_DIFFERENCE * reported:
             words = f"{model}: the agent reported {money(reported)}, the prices make {money(nearest)} of the same use"
-            yield warn("prices", words, REMEDY)
+            yield warn("prices", words, PRICES_REMEDY)
 
 
 def _range(price: Price, row: sqlite3.Row) -> tuple[float, float] | None:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.doctor.machine import MOUNTS, REMOTE, mount_of, parse
+from agentdash.sessions.doctor.machine import MOUNTS, REMOTE, mount_of, parse_mounts
 from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
 from agentdash.sessions.model.errors import AgentdashError, ConfigError, NewerStoreError, OlderStoreError
 from agentdash.sessions.model.session import LIVE, short_id
@@ -54,7 +54,7 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
     yield ok("settings", str(path) if path.exists() else f"defaults ({path} does not exist)")
 
 
-_REMEDY = "wait until the period ends, or raise it: agentdash budget"
+_BUDGETS_REMEDY = "wait until the period ends, or raise it: agentdash budget"
 _WAITING = "SELECT COUNT(*) AS n FROM sessions WHERE status = 'queued' AND reason LIKE 'waits: %budget%'"
 
 
@@ -73,7 +73,7 @@ def budgets(subject: Subject) -> Iterator[Finding]:
     spent = full(states)
     for one in spent:
         held = f"; {count(waiting, 'session')} waiting for a budget" if waiting else ""
-        yield warn("budgets", f"{used_words(one)}{held}", _REMEDY)
+        yield warn("budgets", f"{used_words(one)}{held}", _BUDGETS_REMEDY)
     if not spent:
         words = "; ".join(f"{one.budget.name}: {state_words(one)}" for one in states)
         yield ok("budgets", words or "no budget of a day or a week")
@@ -85,7 +85,7 @@ _PATIENCE_SECONDS = 5.0
 
 
 def database(subject: Subject) -> Iterator[Finding]:
-    """Check its pages, then its schema."""
+    """Check the pages of the database, then its schema."""
     path = subject.layout.database
     if not path.exists():
         yield ok("database", "none yet")
@@ -182,7 +182,7 @@ def _unwritable(home: Path, there: Path) -> Finding:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Check whether other users may read it: prompts and answers may hold secrets."""
+    """Check whether other users may read the state folder: prompts and answers may hold secrets."""
     home = subject.layout.home
     if not home.is_dir():
         return
@@ -211,7 +211,7 @@ def disk_space(subject: Subject) -> Iterator[Finding]:
 
 def file_system(subject: Subject) -> Iterator[Finding]:
     """Check the file system: over a network neither locks nor file events are reliable."""
-    mount = mount_of(parse(subject.text(MOUNTS)), nearest(subject.layout.home).resolve())
+    mount = mount_of(parse_mounts(subject.text(MOUNTS)), nearest(subject.layout.home).resolve())
     if mount is None:
         return
     if mount.kind in REMOTE:
@@ -369,7 +369,7 @@ _MODES = """
 
 
 def own_files(subject: Subject) -> Iterator[Finding]:
-    """Report such sessions, and whether an agent that is started in the current folder could do so."""
+    """Report the sessions whose agents can write agentdash's own files, and whether an agent started here could."""
     home, settings = subject.layout.home, subject.config_path
 
     @cache

@@ -44,7 +44,7 @@ class Mount(Struct, frozen=True, kw_only=True):
     """The options of the file system, such as ``hidepid=2``."""
 
 
-def parse(mountinfo: str) -> list[Mount]:
+def parse_mounts(mountinfo: str) -> list[Mount]:
     """Return the mounts in their order; invalid lines are skipped."""
     mounts = []
     for line in mountinfo.splitlines():
@@ -88,7 +88,7 @@ def pidfd(_: Subject) -> Iterator[Finding]:
 
 def environments(subject: Subject) -> Iterator[Finding]:
     """Check whether the environment of our own processes can be read: it holds the tags that find them."""
-    hidden = _hidepid(parse(subject.text(MOUNTS)))
+    hidden = _hidepid(parse_mounts(subject.text(MOUNTS)))
     where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
     if processes.environment(os.getpid()):
         yield ok("processes", f"{where}: tags of own processes are readable")
@@ -302,7 +302,7 @@ LONGEST_ESCAPE_MS = 50
 
 
 def tmux_options(subject: Subject) -> Iterator[Finding]:
-    """Check the relevant options; no finding outside tmux."""
+    """Check the options of tmux that keys and notifications need; no finding outside tmux."""
     if not subject.env.get("TMUX"):
         return
     tmux = commands.find("tmux", subject.env)

@@ -227,6 +227,7 @@ class TurnPlan(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     """For the ``command`` agent: the command to run."""
     terms: Terms = field(name="frame")
+    """Recorded as ``frame``: the plans of waiting prompts have this name."""
     on_failure: Literal["hold", "send"] = "hold"
     """``send`` sends the prompt even if the turn before failed, was lost, or was stopped by a limit."""
 

@@ -7,6 +7,7 @@ from agentdash.sessions.service.changes.git_process import GitError, run_git
 from agentdash.sessions.storage.schema import VERSION
 
 PACKAGE = Path(__file__).parents[2]
+"""The package; in a checkout its folders are links to those of the repository."""
 
 COMMIT = "commit.txt"
 """The file in an installed package that names the commit it was built from; ``src/build_commit.py`` writes it."""
@@ -22,9 +23,10 @@ def described() -> str:
 
 
 def _commit() -> str | None:
-    rooms = PACKAGE / "sessions"
-    if rooms.is_symlink():  # only in a checkout; a folder of packages may itself be in another repository
-        return _commit_of_checkout(rooms.resolve().parent)
+    # The sources, or the folder of packages, may be in a repository of another project: only their own commit counts.
+    root = (PACKAGE / "sessions").resolve().parent
+    if root != PACKAGE and (root / ".git").exists():
+        return _commit_of_checkout(root)
     try:
         return (PACKAGE / COMMIT).read_text("utf-8").strip() or None
     except (OSError, ValueError):

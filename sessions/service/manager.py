@@ -367,7 +367,7 @@ class SessionManager(Stopping):
         asked: Callable[[RecordedAsk], None] | None = None,
         blocked: Callable[[Session], None] | None = None,
     ) -> list[Session]:
-        """Wait until all sessions (or one of them) have ended.
+        """Wait until all sessions (or one of them) have ended; return them as they were then.
 
         Args:
             any_: the first end is enough.
@@ -381,9 +381,10 @@ class SessionManager(Stopping):
         ids = [self.reader.get(ref).id for ref in refs]
         quantor = any if any_ else all
         reported: set[int | str] = set()
+        sessions: list[Session] = []
 
         def over() -> bool:
-            sessions = [self.reader.by_id(session_id) for session_id in ids]
+            sessions[:] = (self.reader.by_id(session_id) for session_id in ids)
             if asked is not None and any(session.asking for session in sessions):
                 for ask in self.reader.asks():
                     if ask.session in ids and ask.id not in reported:
@@ -398,4 +399,4 @@ class SessionManager(Stopping):
 
         if not wait_until(self.store, over, timeout, settle=self.housekeeping.settle):
             raise TimeoutError(f"not ended after {timeout} s")
-        return [self.reader.by_id(i) for i in ids]
+        return sessions  # not read again: a live agent may have begun its next turn meanwhile

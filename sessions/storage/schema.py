@@ -69,9 +69,8 @@ def _older(connection: sqlite3.Connection, path: Path, version: int) -> OlderSto
 
 def _running(connection: sqlite3.Connection, layout: Layout) -> Iterator[str]:
     """Yield the sessions whose runners live: short ids and titles."""
-    from agentdash.sessions.model.session import (
-        short_id,  # a process that opens its own version's database needs neither
-    )
+    # A process that opens its own version's database needs neither.
+    from agentdash.sessions.model.session import short_id
     from agentdash.sessions.text.sanitize import one_line
 
     for path in sorted(layout.sessions.glob("*/runner.lock")):

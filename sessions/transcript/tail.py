@@ -186,8 +186,8 @@ def as_they_came(steps: Iterable[Step]) -> Iterator[Step]:
     now = 0
     for number, step in enumerate(steps):
         began = now if step.at is None else step.at
-        anew = step.turn != turn or began < now
-        yield from _over_by(under_way, math.inf if anew else began)
+        restarted = step.turn != turn or began < now
+        yield from _over_by(under_way, math.inf if restarted else began)
         turn, now, over = step.turn, began, _over(step)
         heapq.heappush(under_way, (now if over is None else over, number, step))
     yield from _over_by(under_way, math.inf)

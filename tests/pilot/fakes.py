@@ -114,7 +114,7 @@ class FakeTrajectory:
         self.closed = True
 
 
-class Part:
+class ManagerPart:
     """What one part of the real manager has, of the fake; another name is an error as it would be there."""
 
     def __init__(self, fake, kind, **parts):
@@ -163,10 +163,10 @@ class FakeManager:
         self.home = home
         self.settings = FakeSettings()
         self.outputs = FakeOutputs(self)
-        self.reader = Part(
-            self, SessionReader, settings=self.settings, steps=Part(self, StepsReader), outputs=self.outputs
+        self.reader = ManagerPart(
+            self, SessionReader, settings=self.settings, steps=ManagerPart(self, StepsReader), outputs=self.outputs
         )
-        self.housekeeping = Part(self, Housekeeping)
+        self.housekeeping = ManagerPart(self, Housekeeping)
         self.prompts = FakePrompts(self)
         self.queue = FakeQueue(self)
         self.asks = FakeAsks(self)

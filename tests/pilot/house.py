@@ -171,7 +171,7 @@ class House(SessionManager):
             db.execute("UPDATE sessions SET title = title WHERE id = ?", (one.id,))
 
     def tell(self, session_id: str, steps) -> None:
-        """Give a session other steps than it has: nobody has opened it yet."""
+        """Give a session that no screen has opened yet other steps than it has."""
         one, folder = self.get(session_id), self.layout.session(session_id)
         for file in folder.turns.iterdir():
             file.unlink()

@@ -47,12 +47,11 @@ class Dialog(ModalScreen[Result | None]):
         """The words of the user that narrow the text."""
         self.field.cursor_blink = False
         self.keys = Static(keys, markup=False, classes="keys")
-        self._has_field = bool(hint)
 
     def compose(self) -> ComposeResult:
         """Yield the field, the body and the keys."""
         with self.dialog:
-            if self._has_field:
+            if self.field.placeholder:
                 yield self.field
             yield from self.body()
             yield self.keys
@@ -77,7 +76,7 @@ class Dialog(ModalScreen[Result | None]):
     def action_page(self, pages: int) -> None:
         """Scroll by pages."""
         scroll = self.query_one(VerticalScroll)
-        scroll.scroll_relative(y=pages * scroll.size.height, animate=False)
+        scroll.scroll_relative(y=pages * max(1, scroll.size.height - 1), animate=False)
 
     def action_edge(self, last: bool) -> None:
         """Scroll to the end, or to the beginning."""
@@ -95,6 +94,9 @@ class ListDialog(Dialog[Result]):
         empty: the text in place of an empty list.
     """
 
+    goes_round: ClassVar[bool] = True
+    """The item after the last one is the first."""
+
     def __init__(self, title: str, keys: str, *, hint: str = "", empty: str = "") -> None:
         super().__init__(title, keys, hint=hint)
         self.list = DialogList()
@@ -108,7 +110,7 @@ class ListDialog(Dialog[Result]):
     def show(self, items: Sequence[Draw], cursor: int = 0) -> None:
         """Show other items, with the cursor on one of them."""
         self.list.show(items, cursor)
-        self.list.refresh(layout=True)
+        self.list.refresh(layout=self.list.styles.is_auto_height)
 
     @on(RowList.Highlighted)
     def _cursor_moved(self) -> None:
@@ -116,15 +118,22 @@ class ListDialog(Dialog[Result]):
 
     @on(DialogList.Clicked)
     def _clicked(self) -> None:
+        self.clicked()
+
+    def clicked(self) -> None:
+        """Take the item that was clicked."""
         self.action_take()
+
+    def action_take(self) -> None:
+        """Take the item under the cursor: nothing, unless the dialog has a use for it."""
 
     def highlighted(self) -> None:
         """Show what depends on the item under the cursor."""
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor by an item, and beyond an end to the other end."""
+        """Move the cursor by an item; beyond an end to the other end, if the list goes round."""
         count = max(1, self.list.count())
-        self.list.move((self.list.cursor + lines) % count - self.list.cursor)
+        self.list.move((self.list.cursor + lines) % count - self.list.cursor if self.goes_round else lines)
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by pages."""

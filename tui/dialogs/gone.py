@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from textual import work
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -13,7 +15,7 @@ from agentdash.tui.dialogs.dialog import Dialog
 from agentdash.tui.texts import screen_texts as texts
 
 
-class GoneScreen(Dialog[None]):
+class GoneScreen(Dialog[None], inherit_bindings=False):
     """Says where the session is.  Keys that were typed for it do nothing here, so that they change no other session.
 
     Args:
@@ -21,6 +23,8 @@ class GoneScreen(Dialog[None]):
         find: returns a session by its id.
         drafted: True if the user wrote a prompt for it, which is kept.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
     def __init__(self, session: Session, find: Callable[[str], Session], *, drafted: bool) -> None:
         super().__init__(f'Gone: "{texts.title(session)}"', "Esc close")

@@ -1,7 +1,7 @@
 """An action of a key, and the parts of the screen in which it acts.
 
 An action is run by the method ``action_<id>`` of its screen or pane, unless its entry names another one (``does``) or
-it needs only the chosen sessions (``on_target``: ``services/actions/target_actions.py``).
+it needs only the chosen sessions (``on_target``: ``services/actions/session_actions.py``).
 """
 
 from enum import StrEnum
@@ -50,7 +50,7 @@ class Action(Struct, frozen=True, kw_only=True):
     does: str = ""
     """Textual's name of the action, if it is not the id."""
     on_target: bool = False
-    """True if it needs only the sessions that it acts on: see ``target_actions``."""
+    """True if it needs only the sessions that it acts on: see ``TARGET_ACTIONS``."""
     changes: bool = False
     """True if it changes a session, which a read-only dashboard refuses."""
     writes: bool = False

@@ -45,7 +45,7 @@ class Actions:
     """
 
     def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+        self.desk = desk
         self._app = desk.app
         self._reader = desk.reader
         self._access = desk.access

@@ -140,7 +140,9 @@ def _answer(result: items.ToolAnswer | None) -> str | None:
     """Return an MCP tool's answer as text."""
     if result is None:
         return None
-    structured = result.structured_content if result.in_camel_case == NULL else result.in_camel_case
+    structured = (
+        result.structured_content if result.structured_in_camel_case == NULL else result.structured_in_camel_case
+    )
     return joined(result.content) or _json_or_none(structured)
 
 

@@ -41,7 +41,7 @@ class ToolAnswer(Struct):
 
     content: list[Part] = field(default_factory=list)
     structured_content: Raw = NULL
-    in_camel_case: Raw = field(default=NULL, name="structuredContent")
+    structured_in_camel_case: Raw = field(default=NULL, name="structuredContent")
     """The same of the app-server."""
 
 

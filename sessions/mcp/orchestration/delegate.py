@@ -17,7 +17,7 @@ from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.keys import check_same_task
 from agentdash.sessions.service.families.joining import allowed_folder, check_agent
-from agentdash.sessions.settings.sections import OrchestrationSettings
+from agentdash.sessions.settings.sections import OrchestrationSettings, preset_named
 from agentdash.sessions.text.sanitize import clean
 
 if TYPE_CHECKING:
@@ -160,8 +160,6 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
 
 
 def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
-    from agentdash.sessions.settings.sections import preset_named
-
     if not name:
         return start
     reader = calls.manager.reader

@@ -54,12 +54,12 @@ def _tool(
     arguments: type[Struct],
     result: type[Struct] | None,
     *,
+    module: str,
     reads: bool = False,
 ) -> Tool:
-    """Return a tool, whose function is loaded with its module when it is called."""
+    """Return a tool; its function has its name, and is loaded with the module of this folder when it is called."""
 
     def call(calls: Any, given: Any) -> Struct | str:
-        module = "delegate" if name == "delegate" else "viewing" if reads else "acting"
         function = getattr(import_module(f"{__package__}.{module}"), name)
         made: Struct | str = function(calls, given)
         return made
@@ -80,6 +80,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         Delegate,
         Delegated,
+        module="delegate",
     ),
     _tool(
         "wait_for",
@@ -92,6 +93,7 @@ TOOLS: tuple[Tool, ...] = (
         WaitFor,
         Waited,
         reads=True,
+        module="viewing",
     ),
     _tool(
         "list_sessions",
@@ -100,6 +102,7 @@ TOOLS: tuple[Tool, ...] = (
         ListSessions,
         Listed,
         reads=True,
+        module="viewing",
     ),
     _tool(
         "read",
@@ -111,6 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         Read,
         None,
         reads=True,
+        module="viewing",
     ),
     _tool(
         "send_message",
@@ -121,6 +125,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         SendMessage,
         Sent,
+        module="acting",
     ),
     _tool(
         "stop_sessions",
@@ -128,6 +133,7 @@ TOOLS: tuple[Tool, ...] = (
         "Stop workers and all their processes. Nothing is deleted: send_message goes on with them.",
         StopSessions,
         Stopped,
+        module="acting",
     ),
     _tool(
         "answer",
@@ -138,6 +144,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         AnswerAsk,
         Answered,
+        module="acting",
     ),
 )
 """In the order in which a lead uses them."""

@@ -1,68 +1,12 @@
-"""Recognise commands that run a project's tests, and find the outcome of the tests.
-
-The exit code of a whole line counts if it is that of the tests; else the end of the output does.
-"""
+"""Find the outcome of a command that ran tests: by its exit code if conclusive, else by the end of its output."""
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepStatus
-from agentdash.sessions.rules.digest.shell import Program, programs
+from agentdash.sessions.rules.digest.test_commands import Tells, exit_code_tells
 from agentdash.sessions.text.sanitize import clean, cut, one_line
-
-_DEEPEST = 3
-"""Maximum depth of nested shells that are parsed."""
-
-_MOST_WORDS = 200
-
-_PATH = r"(?:[^ ]*[/\\])?"
-_BEFORE = (
-    rf"(?:{_PATH}(?:(?:sudo|doas|env|nice|nohup|setsid|command|exec|time|stdbuf|xvfb-run|npx|bunx|uvx|node|php"
-    r"|(?:python|pypy)[0-9.]*|ionice(?: [0-9])?|g?timeout(?: (?:[A-Z]+|[0-9.]+[smhd]?))+)(?:\.exe|\.cmd)?"
-    r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|conda|mamba|coverage) run|(?:bundle|mise|npm) (?:exec|x)"
-    r"|(?:yarn|pnpm|bun)(?: (?:run|exec|dlx|x))?) )*"
-)
-"""Programs that run another program; their options are left out before."""
-
-_JOB = re.compile(
-    rf"{_BEFORE}{_PATH}(?:"
-    r"(?:py\.?test|unittest|tox|nox|nose2|nosetests|stestr|trial|behave|jest|vitest|mocha|ava|jasmine|ctest|rspec"
-    r"|cucumber|phpunit|pest|paratest|bats|prove|busted|gotestsum|ginkgo|cargo-nextest|shellspec)(?:\.\w+)?"
-    r"|(?:go|deno|dotnet|mix|swift|flutter|dart|zig|bazel|bazelisk|composer|hatch|playwright|lein|sbt|stack|cabal|forge"
-    r"|meson|ng|artisan|manage\.py|setup\.py) test|cargo (?:test|t|nextest)|(?:rake|rails) (?:test|spec)|cypress run"
-    r"|npm (?:t|tst)|pnpm t|(?:npm(?= test(?: |$)| run)|yarn|pnpm|bun)(?: run(?:-script)?)?"
-    r" (?:tests?(?:[-_:]\S*)?|\S*:tests?|(?:unit|e2e|integration)(?:[-_:]\S*)?)"
-    r"|(?:g?make|just|task|ninja|nx|turbo)(?: \S+)*?"
-    r" (?:(?:unit|integration|e2e)?[-_]?tests?(?:[-_:./]\S*)?|check|e2e|pytest)"
-    r"|gradlew?(?:\.bat)?(?: \S+)*?"
-    r" (?:\S*:)?(?:test|check|test[A-Z]\w*|integrationTest|connected\w*Test|\w+UnitTest)"
-    r"|mvnw?(?:\.cmd)?(?: \S+)*? (?:test|verify|integration-test|(?:surefire|failsafe):\S*test)"
-    r")(?= |$)"
-)
-"""A program without options that runs tests, behind those that start it."""
-
-_BEFORE_SHELL = re.compile(_BEFORE)
-_VALUED = frozenset({
-    "-C", "-f", "-F", "-g", "-n", "-p", "-u", "-x", "--prefix", "--cwd", "--filter", "--from", "--manifest-path",
-    "--dir", "--directory", "--file", "--workspace", "--project", "--package", "--with", "--extra", "--group",
-    "--python", "--env-file", "--name", "--exclude-task", "--require", "--import",
-})  # fmt: skip
-"""Options whose value is the next word."""
-
-_LOOKS_ONLY = frozenset({
-    "-h", "--help", "--version", "--collect-only", "--co", "--fixtures", "--markers", "--list", "--listTests",
-    "--list-tests", "--no-run", "--show-only", "-DskipTests",
-})  # fmt: skip
-_SHELL = re.compile(r"(?:.*/)?(?:sh|bash|zsh|dash|ksh)")
-_NEVER_FAIL = frozenset({"cd", "pushd", "export", "unset", "source", ".", "set", "ulimit", "echo", "mkdir", "sleep"})
-"""Programs before the tests that are not considered the cause of a failure."""
-
-_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*")
-_LEFT_OUT = re.compile(r"[-+]|[A-Za-z_]\w*=")
-"""The beginning of an option, and of a variable with its value."""
 
 _TAIL_CHARACTERS = 8_000
 _TAIL_LINES = 60
@@ -94,15 +38,6 @@ _GOOD = re.compile(
 )
 _SOME = re.compile(r"[1-9]")
 _FRAME = "=-_ \t"
-
-
-class Tells(Struct, frozen=True):
-    """The meaning of a line's exit code for the tests that it runs."""
-
-    success: bool
-    """0 means that the tests passed."""
-    failure: bool
-    """Any other code means that they did not."""
 
 
 class SuiteRun(Struct, frozen=True, kw_only=True):
@@ -156,61 +91,3 @@ def _summary_lines(output: str) -> list[str]:
     known = [group[-_MOST_LINES:] for group in groups if group]
     counting = [group for group in known if any(map(_SOME.search, group))]
     return (counting or known or [[]])[-1]
-
-
-def exit_code_tells(line: str, depth: int = 0) -> Tells | None:
-    """Return the meaning of a shell line's exit code; None if the line runs no tests."""
-    started = programs(line)
-    by_program = [_program_tells(program.words[:_MOST_WORDS], depth) for program in started]
-    suites = [tells for tells in by_program if tells is not None]
-    if not suites:
-        return None
-    first = next(place for place, tells in enumerate(by_program) if tells)
-    chained = ("&&", "", "|") if "pipefail" in line else ("&&", "")
-    ran = first == 0 or started[first - 1].then != "||"
-    return Tells(
-        success=ran and all(tells.success for tells in suites) and all(p.then in chained for p in started[first:]),
-        failure=_failure_tells(started, by_program),
-    )
-
-
-def _failure_tells(started: Sequence[Program], by_program: Sequence[Tells | None]) -> bool:
-    """Return whether a nonzero exit code, the last program's or after ``&&`` an earlier one's, means failed tests."""
-    last = by_program[-1]
-    if last is None or not last.failure or started[-1].then:
-        return False
-    before = zip(started[:-1], by_program[:-1], strict=True)
-    return all(tells or program.then != "&&" or program.words[0] in _NEVER_FAIL for program, tells in before)
-
-
-def _program_tells(words: Sequence[str], depth: int) -> Tells | None:
-    shell = next((place for place, word in enumerate(words) if _SHELL.fullmatch(word)), None)
-    if shell is not None and _BEFORE_SHELL.fullmatch("".join(f"{word} " for word in _plain(words[:shell]))):
-        inner = _line_of_shell(words[shell + 1 :])
-        return exit_code_tells(inner, depth + 1) if inner is not None and depth < _DEEPEST else None
-    if not _LOOKS_ONLY.isdisjoint(words):
-        return None
-    plain = _plain(words)
-    own = plain[:1] == ["node"] and "--test" in words
-    return Tells(True, True) if own or _JOB.match(" ".join(plain)) else None
-
-
-def _line_of_shell(arguments: Sequence[str]) -> str | None:
-    """Return the line that a shell gets with ``-c``, also as ``-lc``."""
-    for option, following in pairwise(arguments):
-        if not option.startswith("-"):
-            return None
-        if option.endswith("c") and not option.startswith("--") and not following.startswith("-"):
-            return following
-    return None
-
-
-def _plain(words: Sequence[str]) -> list[str]:
-    """Return the words that are neither options nor their values nor variables; ``python -m x`` as ``x``."""
-    module = next((n for n, word in enumerate(words) if word == "-m" and any(map(_PYTHON.fullmatch, words[:n]))), None)
-    words, plain, is_value = words[module or 0 :], [], False
-    for word in words:
-        if not is_value and not _LEFT_OUT.match(word):
-            plain.append(word)
-        is_value = not is_value and word in _VALUED
-    return plain

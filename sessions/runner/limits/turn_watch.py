@@ -72,10 +72,11 @@ class TurnWatch:
         """The user's plan with the agent."""
         self._family = FamilyBudget(store, session_id, turn, launch.family)
         counted = self._watchdog.counts or self._family.watched
-        meters = (agent.use.meter, agent.use.final_meter) if agent.use is not None else (None, None)
-        follows = meters[0] if counted or launch.transport else None
+        use = agent.use
+        follows = use.meter if use is not None and (counted or launch.transport) else None
         meter = follows(self._family.limited(launch), env, began) if follows is not None else None
-        final = meters[1](launch, env, began) if meters[1] is not None and meter is None else None
+        at_end = use.final_meter if use is not None and meter is None else None
+        final = at_end(launch, env, began) if at_end is not None else None
         seeker = meter or final
         if seeker is not None and seeker.seeks and adopted_after_s is None:
             seeker.earlier = self._transcript_end(agent, launch, env, began)

@@ -215,7 +215,6 @@ class LiveRun:
             agent_session = recorder.facts.agent_session
             recorder.guarded(lambda: self._store.asks.lose(self._session, stream))
             recorder.guarded(lambda: recover_steered(self._store, self._session, self._number, agent_session))
-        recorder.guarded(self.count_rest)
         if self.agent is not None:
             self.agent.end_byte, self.agent.end_error_byte = recorder.position, size_of(output.stderr.path)
             self.agent.model = recorder.facts.model or self.agent.model
@@ -288,26 +287,26 @@ def count_rest(folder: SessionFolder, store: Store, session_id: str, living: int
     """Give what a process printed between its last turn and its end to that turn, because no later turn reads it.
 
     Args:
-        folder: the session's folder.
-        store: the rows.
-        session_id: the session.
         living: the stream of the process that lives; None if none does.
 
     Raises:
         StoreError: it could not be recorded.
     """
     log, session = LiveLog(store.database, session_id), store.session(session_id)
+    if session is None:
+        return
     for n in log.unclosed(living):
         turn = store.one_turn(session_id, n)
-        if session is None or turn is None:
-            return
+        if turn is None:
+            continue
         output, steps, unknown = folder.output(turn.stream_number), turn.steps, turn.unknown
         if size_of(output) > (turn.end_byte or 0):
             parser = agent_named(session.agent).parser(n, turn.transport)
             follower = Follower(output, folder.times(turn.stream_number), parser, begin=turn.begin_byte, shared=True)
             follower.take_over()
             follower.finish()
-            steps, unknown = follower.steps, follower.facts.unknown
+            # Of a very long turn the middle is skipped: what its runner counted may be more.
+            steps, unknown = max(steps, follower.steps), max(unknown, follower.facts.unknown)
         log.close_stream(n, steps, unknown)
         with contextlib.suppress(OSError):  # the rows are right; the file follows with the next turn
             write_identity(store, folder)

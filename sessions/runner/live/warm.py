@@ -215,7 +215,9 @@ class Warm:
 
     def _lose_all(self) -> None:
         """Record the fate of all that was under way between the user and the process."""
-        count_rest(self._folder, self._store, self._session, None)
+        # Before the session is recorded as gone: a runner that takes over after a kill comes here again.
+        with contextlib.suppress(StoreError):
+            count_rest(self._folder, self._store, self._session, None)
         self._log.warm(None)
         self._store.adjustments.defer(self._session)
         recover_steered(self._store, self._session, self._turn)

@@ -223,8 +223,8 @@ class TurnRunner:
 
     def _ended_but_lives(self, phase: Phase) -> bool:
         """Return whether the agent lives after its proper end, and its ``LINGER_SECONDS`` have not begun."""
-        lingers = isinstance(phase, Running) and phase.lingers_since is not None
-        return not lingers and self._recorder.facts.end is not None and not self._child.gone
+        runs = isinstance(phase, Running) and phase.lingers_since is None
+        return runs and self._recorder.facts.end is not None and not self._child.gone
 
     def _look_around(self, phase: Phase, now: float) -> Phase:
         """Check the requests of front ends; of a running turn also descendants, limits, and an agent that lingers."""
@@ -409,6 +409,7 @@ class TurnRunner:
             )
         )
         self.pass_on()
+        self._recorder.guarded(self._live.count_rest)
         return status
 
     def pass_on(self) -> None:

@@ -1,4 +1,4 @@
-"""The record of a caller: the place, folder and agent of a session that it starts, and its name for a stop."""
+"""The place, folder and agent of a session that a caller starts."""
 
 import os
 from collections.abc import Sequence
@@ -10,11 +10,9 @@ from msgspec import structs
 from agentdash.sessions.model.errors import NotAllowedError
 from agentdash.sessions.model.membership import Budget, Membership
 from agentdash.sessions.model.session import Session, short_id
-from agentdash.sessions.model.stops import StoppedBy
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.settings.sections import OrchestrationSettings
-from agentdash.sessions.storage.store import Store
 from agentdash.sessions.text.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -125,22 +123,3 @@ def _roots(home: Path, allowed: Sequence[str]) -> list[Path]:
     """
     others = (Path(os.path.normpath(home / Path(one).expanduser())) for one in allowed)
     return [home, *(Path(os.path.realpath(one)) for one in others if home not in (one, *one.parents))]
-
-
-REASON_CELLS = 200
-"""Longest reason of a stop, on one line."""
-
-_OTHER = "another session"
-"""Recorded for a session that stops one that it does not lead (``orchestration.reach = "all"``)."""
-
-
-def stopper(caller: Caller, store: Store, session_id: str, reason: str = "") -> str:
-    """Return the text to record for a stop of a session; the reason may have any shape."""
-    given = one_line(reason, REASON_CELLS).strip()
-    if caller.session is None:
-        by: str = StoppedBy.YOU if caller.acts_for_user else StoppedBy.LEAD
-    elif caller.session == session_id:
-        by = StoppedBy.YOU
-    else:
-        by = StoppedBy.LEAD if store.families.is_below(session_id, caller.session) else _OTHER
-    return f"{by}: {given}" if given else by

@@ -293,7 +293,7 @@ class Housekeeping(Guarded):
         return self._reader.by_id(session.id)
 
 
-class Part(Guarded):
+class ManagerPart(Guarded):
     """A part of the manager that changes sessions, with what most acts need."""
 
     def __init__(

@@ -12,7 +12,7 @@ from agentdash.sessions.rules.limits.period_budgets import Kind, Period, PeriodS
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.managing.housekeeping import Part
+from agentdash.sessions.service.managing.housekeeping import ManagerPart
 from agentdash.sessions.settings.sections import real
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.files import trash
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.storage.use.repriced_rows import RepricedRows
 
 
-class SessionBudgets(Part):
+class SessionBudgets(ManagerPart):
     """Changes budgets, and wakes the runners that compare the sums with them."""
 
     def raise_to(self, folder: str, period: Period, most: Budget, back: Collection[Kind] = ()) -> list[PeriodState]:
@@ -74,7 +74,7 @@ _WRITERS = 8
 _NAMED = 8
 
 
-class SessionPrices(Part):
+class SessionPrices(ManagerPart):
     """Changes prices, and computes costs again."""
 
     def import_file(self, file: Path) -> "Imported":

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 
 from agentdash.sessions.model.errors import AgentdashError, SessionBusyError, StoreError, UnknownSessionError
-from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.model.session import Receipt, Session, StoppedBy
 from agentdash.sessions.model.threads import in_threads
 from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.runner.queue.pump import pump
-from agentdash.sessions.service.families.joining import stopper
 from agentdash.sessions.service.families.rights import Guarded, acts
 from agentdash.sessions.service.lifecycle.session_ref import check_free, check_movable
 from agentdash.sessions.service.lifecycle.stop import continue_runner, stop_session, stop_unread
@@ -16,6 +15,7 @@ from agentdash.sessions.service.managing.housekeeping import Housekeeping
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
+from agentdash.sessions.text.sanitize import one_line
 
 
 class Stopping(Guarded):
@@ -143,7 +143,7 @@ class Stopping(Guarded):
             self.store.wakes.waive(session.id)
         receipt = stop_session(
             self.layout, self.store, session, settle=self.housekeeping.settle, now=how.now, only=turn,
-            by=stopper(self.caller, self.store, session.id, how.reason),
+            by=_stopper(self.caller, self.store, session.id, how.reason),
         )  # fmt: skip
         pump(self.layout, self.store)  # a session that was cancelled before its start frees its place
         if not receipt.ended:
@@ -162,3 +162,22 @@ class Stopping(Guarded):
             session = self.reader.by_id(session.id)
             check_free(session, "stopped")
         return session
+
+
+_REASON_CELLS = 200
+"""Longest reason of a stop, on one line."""
+
+_OTHER = "another session"
+"""Recorded for a session that stops one that it does not lead (``orchestration.reach = "all"``)."""
+
+
+def _stopper(caller: Caller, store: Store, session_id: str, reason: str = "") -> str:
+    """Return the text to record for a stop of a session; the reason may have any shape."""
+    given = one_line(reason, _REASON_CELLS).strip()
+    if caller.session is None:
+        by: str = StoppedBy.YOU if caller.acts_for_user else StoppedBy.LEAD
+    elif caller.session == session_id:
+        by = StoppedBy.YOU
+    else:
+        by = StoppedBy.LEAD if store.families.is_below(session_id, caller.session) else _OTHER
+    return f"{by}: {given}" if given else by

@@ -20,13 +20,13 @@ from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_text, recorded_profile
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.lifecycle.wait import wait_until
-from agentdash.sessions.service.managing.housekeeping import Part
+from agentdash.sessions.service.managing.housekeeping import ManagerPart
 
 ANSWER_SECONDS = 5.0
 """The time that a running agent is given to confirm a change before the caller goes on; it can confirm it later."""
 
 
-class SessionAdjuster(Part):
+class SessionAdjuster(ManagerPart):
     """Changes the model or the mode of sessions, from now on and for all later turns."""
 
     @acts("change the model of")
@@ -38,10 +38,7 @@ class SessionAdjuster(Part):
             SessionBusyError: the session runs on another host.
         """
         session, agent = self._adjustable(ref)
-        name = checked_text(name, "model").strip()
-        if not is_model(name):
-            raise UsageError(f"{name[:LONGEST_MODEL]!r} is not a valid name of a model.")
-        return self._adjust(session, agent, "model", name, {"model": name})
+        return self._adjust(session, agent, "model", *_checked_model(name))
 
     @acts("change the mode of")
     def mode(self, ref: str, mode: str) -> Adjustment:
@@ -52,6 +49,24 @@ class SessionAdjuster(Part):
             SessionBusyError: the session runs on another host.
         """
         session, agent = self._adjustable(ref)
+        return self._adjust(session, agent, "mode", *self._checked_mode(session, agent, mode))
+
+    @acts("change the settings of")
+    def change(self, ref: str, *, mode: str | None = None, model: str | None = None) -> list[Adjustment]:
+        """Change the mode and the model of a session, each if it is given; both are checked before one is changed.
+
+        Raises the errors of :meth:`mode` and :meth:`model`.
+        """
+        session, agent = self._adjustable(ref)
+        checked: list[tuple[Setting, tuple[str, Mapping[str, Any]]]] = []
+        if mode is not None:
+            checked.append(("mode", self._checked_mode(session, agent, mode)))
+        if model is not None:
+            checked.append(("model", _checked_model(model)))
+        return [self._adjust(session, agent, what, *values) for what, values in checked]
+
+    def _checked_mode(self, session: Session, agent: Agent, mode: str) -> tuple[str, Mapping[str, Any]]:
+        """Return a mode that the caller may give the session, and the settings that choose it."""
         modes = agent.modes
         if modes is None:
             raise UsageError(f"{agent.title} has no permission modes.")
@@ -65,7 +80,7 @@ class SessionAdjuster(Part):
         check_reach(
             agent, asked, session.cwd, self._layout.home, self._reader.settings.path, states_settings=states_settings
         )
-        return self._adjust(session, agent, "mode", mode, modes.options(mode))
+        return mode, modes.options(mode)
 
     def _adjustable(self, ref: str) -> tuple[Session, Agent]:
         self._layout.check_writable()
@@ -137,3 +152,11 @@ class SessionAdjuster(Part):
         if found is None:
             raise UnknownSessionError("The session was deleted.")
         return found
+
+
+def _checked_model(name: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of a model, and the setting that chooses it."""
+    name = checked_text(name, "model").strip()
+    if not is_model(name):
+        raise UsageError(f"{name[:LONGEST_MODEL]!r} is not a valid name of a model.")
+    return name, {"model": name}

@@ -14,13 +14,13 @@ from pathlib import Path
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import short_id
-from agentdash.sessions.rules.asks.answers import check_answer, takes_none, title_is_whole
+from agentdash.sessions.rules.asks.answers import check_answer, not_given, takes_none, title_is_whole
 from agentdash.sessions.rules.asks.model import Answer
 from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.managing.housekeeping import Part
+from agentdash.sessions.service.managing.housekeeping import ManagerPart
 from agentdash.sessions.text.sanitize import one_line
 
 KEPT_SECONDS = 3_600
@@ -64,7 +64,7 @@ _ENDS_TURN = frozenset({"stop", "kill", "interrupt"})
 """The kinds of requests that end a turn."""
 
 
-class SessionAsks(Part):
+class SessionAsks(ManagerPart):
     """The asks of live agents that wait for the user, and the user's answers.
 
     An open ask is named by its number, which no other ask has.
@@ -150,8 +150,6 @@ class SessionAsks(Part):
         """
         if self.rights.caller.acts_for_user:
             return
-        from agentdash.sessions.rules.asks.answers import not_given
-
         if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
             fact = f"Only the user can allow this: {one_line(reason, 300)}."
             raise NotAllowedError("needs_the_user", fact, "The user is asked. You can deny it.")

@@ -32,7 +32,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     recorded_profile,
     session_folder,
 )
-from agentdash.sessions.service.managing.housekeeping import Housekeeping, Part
+from agentdash.sessions.service.managing.housekeeping import Housekeeping, ManagerPart
 from agentdash.sessions.service.prompts.effects import Effect, scope
 from agentdash.sessions.service.prompts.prompter import Prompter
 from agentdash.sessions.service.reader import SessionReader
@@ -76,7 +76,7 @@ class ForkOptions(Struct, frozen=True, kw_only=True):
     """Empty for the beginning of the prompt."""
 
 
-class SessionConversations(Part):
+class SessionConversations(ManagerPart):
     """Rewinds and forks the conversations of sessions.
 
     Args:

@@ -35,7 +35,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     session_folder,
 )
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
-from agentdash.sessions.service.managing.housekeeping import Housekeeping, Part
+from agentdash.sessions.service.managing.housekeeping import Housekeeping, ManagerPart
 from agentdash.sessions.service.prompts.affordable import check_affordable
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.settings.config import Loaded
@@ -107,7 +107,7 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
         return self.steer and not own_turn
 
 
-class Prompter(Part):
+class Prompter(ManagerPart):
     """Sends prompts to sessions.
 
     Args:
@@ -345,7 +345,6 @@ class Prompter(Part):
             self.rights.check_no_agent("A prompt beyond a budget")
         if self.rights.states_settings:
             keep_settings(self._store, self._reader.settings.config())
-        newest = self._store.newest_turn(session.id)  # none steers a turn that compacts: its answer is the summary
         added = self._store.queue.add(
             Request(
                 session=session.id,
@@ -355,7 +354,7 @@ class Prompter(Part):
                 asked_by=self.inside,
                 first=options.first,
                 at_once=options.at_once,
-                steers=bool(options.may_steer and newest.transport and not newest.compacts),
+                steers=options.may_steer and self._reads_more(session.id),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 over_budget=options.over_budget,
@@ -366,6 +365,11 @@ class Prompter(Part):
         )
         self.serve(session.id)
         return self.sent(added.id)
+
+    def _reads_more(self, session_id: str) -> bool:
+        """Return whether an agent reads prompts in its newest turn; none does in one that compacts."""
+        newest = self._store.newest_turn(session_id)
+        return bool(newest.transport) and not newest.compacts
 
     def serve(self, session_id: str) -> None:
         """Record the session, and send runners for the turns that may begin."""

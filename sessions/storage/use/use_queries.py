@@ -307,7 +307,10 @@ def _figures(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def without_figures(condition: str = "") -> str:
-    """Return their query, with the columns of :data:`.day_sums.COLUMNS`; they count at the time of their start."""
+    """Return the query of the turns at work without a figure: they use something, so no sum with them is exact.
+
+    It has the columns of :data:`.day_sums.COLUMNS`; the turns count at the time of their start.
+    """
     unknown = ", ".join(f"NULL AS {name}" for name in FIGURES)
     return (
         f"SELECT {', '.join(COLUMNS)} FROM (SELECT sessions.id AS session, turns.started_at / 900000 AS quarter,"  # noqa: S608

@@ -111,13 +111,17 @@ def _sample(output: Path, begin: int, covered: int) -> int:
     return zlib.crc32(tail, zlib.crc32(head, covered - begin))
 
 
+_READS = ("agents", "model", "text", "transcript/index", "transcript/visible")
+"""The folders whose code makes steps of lines, or lays them out."""
+
+
 @cache
 def _maker(agent: str) -> str:
     """Return an id of the agent and the code that reads it: an index fits only the code that made it."""
     code = zlib.crc32(sys.byteorder.encode())
     sessions = Path(__file__).parents[2]
-    rooms = (sessions / name for name in ("transcript", "agents", "rules", "model", "text"))
-    modules = [path for room in rooms for path in room.rglob("*.py")]
-    for module in sorted([*modules, sessions / "storage/files/line_reader.py"]):
+    modules = [path for room in _READS for path in (sessions / room).rglob("*.py")]
+    modules += [*(sessions / "rules").glob("*.py"), sessions / "storage/files/line_reader.py"]
+    for module in sorted(modules):
         code = zlib.crc32(module.read_bytes(), code)
     return f"{agent} {code:08x}"

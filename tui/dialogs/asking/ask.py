@@ -43,7 +43,7 @@ _BORDERS = 2
 _GAP = "   "
 
 
-class Desk(Protocol):
+class Answering(Protocol):
     """Reads and answers asks."""
 
     @property
@@ -101,7 +101,7 @@ class AskScreen(ModalScreen[None]):
         self,
         session: Session,
         waiting: Sequence[RecordedAsk],
-        desk: Desk,
+        desk: Answering,
         *,
         clock: Callable[[], int],
         typed: Callable[[], float],

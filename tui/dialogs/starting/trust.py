@@ -39,7 +39,7 @@ class TrustScreen(Dialog[Choice]):
 
     def body(self) -> Iterable[Widget]:
         """Return the settings."""
-        return [VerticalScroll(Static(self._text, markup=False), id="trust-text", can_focus=False)]
+        return [VerticalScroll(Static(self._text, markup=False), can_focus=False)]
 
     def action_choose(self, choice: Choice) -> None:
         """Close with the choice, if the state of the file offers it."""

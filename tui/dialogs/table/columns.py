@@ -16,6 +16,7 @@ WIDEST = 60
 class ColumnsScreen(ListDialog[None]):
     """Shows every change in the table at once."""
 
+    goes_round = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "take", "show or hide", show=False),
         Binding("J,shift+down", "carry(1)", "move down", show=False),
@@ -63,6 +64,9 @@ class ColumnsScreen(ListDialog[None]):
         """Show or hide the column."""
         self._shown ^= {self._names[self.list.cursor]}
         self._tell(self.list.cursor)
+
+    def clicked(self) -> None:
+        """Change nothing: a click only moves the cursor."""
 
     def action_carry(self, by: int) -> None:
         """Move the column by ``by`` places."""

@@ -24,6 +24,7 @@ _WHOLE_CHARACTERS = 2_000
 class FindScreen(ListDialog[int]):
     """Returns the number of the entry that the user chose; None if the user chose none."""
 
+    goes_round = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "move(1)", "next entry", show=False)]
 
     def __init__(self, title: str, entries: Sequence[Entry]) -> None:

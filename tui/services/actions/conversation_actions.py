@@ -30,7 +30,7 @@ class ConversationActions(Actions):
         from agentdash.tui.services.actions.conversation_dialogs import ConversationDialogs, RefusedError
 
         with self._app.keys_held():
-            dialogs = ConversationDialogs(self._desk, session, growth, undo_key)
+            dialogs = ConversationDialogs(self.desk, session, growth, undo_key)
             try:
                 screen = await dialogs.screen(verb, item)
             except RefusedError as refused:

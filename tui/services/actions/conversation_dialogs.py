@@ -73,7 +73,7 @@ class ConversationDialogs(Actions):
             made, reason = await self._done(lambda: self._conversation("fork").fork(session.id, turn, step, text))
             if made is not None:
                 self._drafts.put(FORK, "")
-                self._desk.select(made)
+                self.desk.select(made)
             return reason
 
         facts = [

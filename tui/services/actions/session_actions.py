@@ -85,7 +85,7 @@ class SessionActions(Actions):
         """Pin the sessions; unpin them if all are pinned."""
         pinned = not all(session.pinned_at for session in sessions)
         if len(sessions) > 1:
-            went = await self.bulk.pin(sessions, pinned, undo_key=self._desk.keymap.name("undo"))
+            went = await self.bulk.pin(sessions, pinned, undo_key=self.desk.keymap.name("undo"))
             if went:
                 self.putting_away.remember(lambda: self.bulk.pin_again(went, not pinned))
         elif sessions:
@@ -98,7 +98,7 @@ class SessionActions(Actions):
         seen = not all(session.all_seen for session in sessions)
         changing = [session for session in sessions if (not session.all_seen if seen else session.status.ended)]
         if len(changing) > 1:
-            went = await self.bulk.mark(changing, seen, undo_key=self._desk.keymap.name("undo"))
+            went = await self.bulk.mark(changing, seen, undo_key=self.desk.keymap.name("undo"))
             if went:
                 self.putting_away.remember(lambda: self.bulk.recall_seen(went))
         elif changing:

@@ -16,14 +16,13 @@ from agentdash.sessions.model.session import Turn
 from agentdash.sessions.rules.status import NO_PROOF, EndFacts, at_the_end
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
-from agentdash.sessions.service.lifecycle.recovery.reconcile import read_facts, settle
+from agentdash.sessions.service.lifecycle.recovery.reconcile import no_runner, read_facts, settle
 from agentdash.sessions.service.lifecycle.recovery.salvage import salvaged
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.session_record import Identity, read_identity, restore, write_identity
 from agentdash.sessions.storage.files.trash import remember
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.store import Store
-from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.use.day_sums import forget as forget_days
 
@@ -44,8 +43,7 @@ def _correct(layout: Layout, store: Store, turn: Turn) -> bool:
         return False
     good = agent_named(session.agent).succeeded(facts, turn.exit_code)
     verdict = at_the_end(EndFacts(facts=facts, succeeded=good, exit_code=turn.exit_code))
-    owner = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
-    return TurnLog(store, turn.session, turn.n, owner).correct(facts, verdict, steps)
+    return TurnLog(store, turn.session, turn.n, no_runner(turn)).correct(facts, verdict, steps)
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):

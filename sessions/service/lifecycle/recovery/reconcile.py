@@ -262,8 +262,7 @@ def _conclude(layout: Layout, store: Store, turn: Turn) -> None:
             move_times(store.database, turn.session, turn.n, surplus)
     facts, steps = read_facts(layout, store, turn)
     known = _evidence(layout, store, turn, facts, steps)
-    nobody = Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")  # a turn without a runner
-    log = TurnLog(store, turn.session, turn.n, nobody)
+    log = TurnLog(store, turn.session, turn.n, no_runner(turn))
     if turn.transport:
         recover_steered(store, turn.session, turn.n, facts.agent_session)
         store.asks.lose(turn.session, turn.stream_number)
@@ -350,6 +349,11 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
         # Behind a mark, the conversation of the turn before is another one.
         facts.agent_session = None if launch is not None and launch.how else session.agent_session
     return facts, steps
+
+
+def no_runner(turn: Turn) -> Owner:
+    """Return the owner of a turn whose runner is gone: what is recorded now is not recorded by that runner."""
+    return Owner(pid=0, start=0, boot_id=turn.boot_id or "", pid_ns=turn.pid_ns or "")
 
 
 def parsed_facts(output: FilePart, parser: TurnParser, meter: Meter | None = None) -> tuple[Facts, int]:

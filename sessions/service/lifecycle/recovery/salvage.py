@@ -125,6 +125,8 @@ class Found(Struct, frozen=True):
     """The offset behind its output; None for the end of the file."""
     own: bool
     """The agent began it by itself."""
+    over: int | None = None
+    """The offset behind the line with which it ended; None if it has no such line."""
 
 
 def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
@@ -135,7 +137,7 @@ def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
         most: the number of turns that it can have, at least 1: the last one has all the rest.  None: any number.
     """
     found: list[Found] = []
-    current, deadline = _Current(), monotonic() + READ_SECONDS
+    current, deadline, position = _Current(), monotonic() + READ_SECONDS, 0
     with LineReader(output) as reader:
         for position, line in by_parts(reader.lines()):
             for event in dialogue.feed(line):
@@ -144,9 +146,9 @@ def turns_in(output: Path, dialogue: Dialogue, most: int | None) -> list[Found]:
                 continue
             if len(found) + 1 == most or monotonic() > deadline:
                 break
-            found.append(Found(current.begin, position, current.own))
+            found.append(Found(current.begin, position, current.own, position))
             current = _Current(position)
-    last = Found(current.begin, None, current.own)
+    last = Found(current.begin, None, current.own, position if current.over else None)
     if found and not (current.began or current.over):  # what the agent printed behind its last turn belongs to that one
         last = structs.replace(found.pop(), end=None)
     return [*found, last]
@@ -236,6 +238,8 @@ class _Part(Struct, frozen=True):
     own: bool = False
     """A live agent began it by itself."""
     transport: str = ""
+    over: int | None = None
+    """:attr:`Found.over`"""
 
     def output(self, folder: SessionFolder) -> FilePart:
         return FilePart(folder.output(self.stream), self.begin, self.end)
@@ -255,7 +259,7 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
             parts.append(_Part(n, n))
             continue
         found = turns_in(folder.output(n), dialogue, None if following is None else following - n)
-        parts += [_Part(n + at, n, one.begin, one.end, one.own, transport) for at, one in enumerate(found)]
+        parts += [_Part(n + at, n, one.begin, one.end, one.own, transport, one.over) for at, one in enumerate(found)]
     return parts
 
 
@@ -334,7 +338,7 @@ def _times(folder: SessionFolder, part: _Part) -> tuple[int, int]:
     arrivals = ArrivalTimes(folder.times(part.stream), part.begin)
     if part.begin:
         began = arrivals.at(part.begin + 1) or began
-    return began, (arrivals.at(part.end) or ended) if part.end is not None else ended
+    return began, (arrivals.at(part.over) or ended) if part.over is not None else ended
 
 
 def _file_times(folder: SessionFolder, n: int) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.doctor import agents, commands, files, machine
 from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
 from agentdash.sessions.doctor.commands import Answer
-from agentdash.sessions.doctor.machine import mount_of, parse
+from agentdash.sessions.doctor.machine import mount_of, parse_mounts
 from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
@@ -320,7 +320,7 @@ def test_mounts_are_read_with_blanks_and_the_last_one_at_a_place_counts() -> Non
         "3 1 8:3 / /my\\040disk rw - xfs /dev/sdb rw\n"
         "no mount at all\n"
     )
-    mounts = parse(text)
+    mounts = parse_mounts(text)
     assert [(str(mount.point), mount.kind) for mount in mounts] == [
         ("/", "ext4"),
         ("/my disk", "nfs"),

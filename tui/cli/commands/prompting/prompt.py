@@ -203,18 +203,15 @@ def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
         raise click.UsageError("Give --model, --mode, or both.")
     from agentdash.tui.render.prompts.adjustments import adjustment_line
 
-    changes = []
     with common.open_manager() as manager:
-        for change, value in ((manager.adjuster.mode, mode), (manager.adjuster.model, model)):
-            if value is not None:
-                changes.append(change(ref, value))
-                if not as_json:  # at once: the next change may fail
-                    common.print_lines([adjustment_line(changes[-1])])
-    if as_json:
-        from agentdash.sessions.rules.json_schema import adjustment_json
+        changes = manager.adjuster.change(ref, mode=mode, model=model)
+    if not as_json:
+        common.print_lines(map(adjustment_line, changes))
+        return
+    from agentdash.sessions.rules.json_schema import adjustment_json
 
-        printed = list(map(adjustment_json, changes))
-        common.print_json(printed if printed[1:] else printed[0])
+    printed = list(map(adjustment_json, changes))
+    common.print_json(printed if printed[1:] else printed[0])
 
 
 def _options(

@@ -106,7 +106,8 @@ def trajectory(
                 print_steps(steps, full=full, as_json=as_json, is_cut=None if unmarked else shown.has_cut)
         if not as_json:
             common.looked_at(manager, session, turn)
-        manager.reader.outputs.check_folder(session)
+        if not unmarked:
+            manager.reader.outputs.check_folder(session)
 
 
 def _check_modes(stated: Sequence[str]) -> None:

@@ -30,14 +30,14 @@ class PutAwayActions(Actions):
         if len(sessions) == 1:
             await self.delete(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.delete(sessions, undo_key=self._desk.keymap.name("undo")))
+            self._remember(await self._bulk.delete(sessions, undo_key=self.desk.keymap.name("undo")))
 
     async def archive_chosen(self, sessions: Sequence[Session], current: Session | None) -> None:
         """Archive sessions; only the current session is archived without a question."""
         if sessions == [current]:
             await self.archive(sessions[0])
         elif sessions:
-            self._remember(await self._bulk.archive(sessions, undo_key=self._desk.keymap.name("undo")))
+            self._remember(await self._bulk.archive(sessions, undo_key=self.desk.keymap.name("undo")))
 
     async def delete(self, session: Session) -> None:
         """Delete a session after a question; a running one is stopped first, with a receipt."""
@@ -106,7 +106,7 @@ class PutAwayActions(Actions):
         ]
         self._undoable = [batch for batch in known if batch]
         if back:
-            self._desk.select(back[0])
+            self.desk.select(back[0])
 
     def is_own(self, session_id: str) -> bool:
         """Return whether this dashboard put the session away, or may be doing it now."""
@@ -118,7 +118,7 @@ class PutAwayActions(Actions):
         self._undoable.append(undo)
 
     def _undo_hint(self, session: Session) -> str:
-        return texts.undoable([session], self._desk.keymap.name("undo"))
+        return texts.undoable([session], self.desk.keymap.name("undo"))
 
     def _remember(self, session_ids: list[str]) -> None:
         """Record sessions that one key put away, so that one undo restores them."""

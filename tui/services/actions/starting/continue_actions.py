@@ -78,5 +78,5 @@ class ContinueActions(Actions):
 
         begun, reason = await self._requests.outcome(asyncio.to_thread(begin))
         if begun is not None:
-            self._desk.select(begun)
+            self.desk.select(begun)
         return reason

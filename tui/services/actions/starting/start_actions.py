@@ -115,7 +115,7 @@ class StartActions(Actions):
         installed = [agent.name for agent in self.agents if agent.installed]
         if not self.agents or self.default_agent in installed:
             return ""
-        return texts.not_installed(self.default_agent, bool(installed), self._desk.keymap.name("new_session"))
+        return texts.not_installed(self.default_agent, bool(installed), self.desk.keymap.name("new_session"))
 
     async def earlier_prompts(self) -> list[str]:
         """Return the user's recent prompts, newest first."""
@@ -141,7 +141,7 @@ class StartActions(Actions):
         if like is not None and like.agent not in {agent.name for agent in agents}:
             self._requests.show_error(texts.not_offered(like.agent))
             return
-        draft = self._desk.drafts.get(NEW_SESSION)
+        draft = self.desk.drafts.get(NEW_SESSION)
         first = Start(draft, agent=settings.default_agent, cwd=place(cwd))
         if settings.project is None or settings.project.state != "trusted":
             first = self.memory.filled(first, agents)  # a project's own choices win over the last ones
@@ -163,7 +163,7 @@ class StartActions(Actions):
         def keep(text: str | None) -> None:
             # A text repeated from a session, and then started or emptied, is not a draft of a new session.
             unchanged = text is None or (like is not None and not text)
-            self._desk.drafts.put(NEW_SESSION, draft if unchanged else text or "")
+            self.desk.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
         projects = self._projects
         self._app.push_screen(
@@ -176,7 +176,7 @@ class StartActions(Actions):
                 settings_in=projects.settings_in,
                 review_in=projects.review,
                 tools=self._writing.help_with,
-                keymap=self._desk.keymap,
+                keymap=self.desk.keymap,
             )
         )
 
@@ -196,7 +196,7 @@ class StartActions(Actions):
         call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
         session, reason = await self._requests.outcome(call)
         if session is not None:
-            self._desk.select(session)
+            self.desk.select(session)
         return reason
 
     async def spawn_copies(self, start: Start) -> str | None:
@@ -206,7 +206,7 @@ class StartActions(Actions):
         call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
         sessions, reason = await self._requests.outcome(call)
         if sessions:
-            self._desk.select(sessions[0])
+            self.desk.select(sessions[0])
         return reason
 
     async def start(self, text: str, cwd: str) -> bool:

@@ -25,7 +25,7 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from agentdash.sessions.storage.turns.turn_output import output_in, own_output
+from agentdash.sessions.storage.turns.turn_output import output_in
 
 SESSION = "0123456789abcdef"
 FIRST = (
@@ -140,8 +140,7 @@ def test_what_an_agent_printed_before_another_process_took_its_place_belongs_to_
     add_turn(store, live_rows.SESSION, 1, "more", live_rows.LAUNCH)
     log = TurnLog(store, live_rows.SESSION, 2, live_rows.OWNER)
     assert log.claim() is not None
-    recorder = Recorder(layout, live_rows.SESSION, 2, store, log)
-    LiveRun(layout, store, live_rows.SESSION, 2, None).end(recorder, own_output(folder, 2))
+    LiveRun(layout, store, live_rows.SESSION, 2, None).count_rest()
 
     first = store.one_turn(live_rows.SESSION, 1)
     assert first is not None
