@@ -102,6 +102,9 @@ def test_two_builds_can_be_told_apart_by_schema_and_commit(source, wheel, tmp_pa
     shutil.copytree(source, checkout, symlinks=True)
     (checkout / "README.md").write_text("changed")
     assert version_of(checkout / "src") == f"{version} {commit_of(source)}-dirty)\n"
+    shutil.rmtree(checkout / ".git")  # an archive that was unpacked in the repository of another project
+    shutil.copytree(source / ".git", checkout.parent / ".git")
+    assert version_of(checkout / "src") == f"{version.removesuffix(', commit')})\n"
 
 
 def test_a_build_prints_nothing(wheel):

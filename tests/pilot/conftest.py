@@ -1,4 +1,4 @@
-"""The dashboard over the real manager, driven by keys."""
+"""The dashboard driven by keys, over the real manager or over one whose sessions are in memory (``IN_MEMORY``)."""
 
 import asyncio
 import unicodedata
@@ -25,7 +25,7 @@ from pilot.terminal import strips
 
 PATIENCE_SECONDS = 60
 
-ON_FAKE = {
+IN_MEMORY = {
     "test_adjusting",
     "test_chains",
     "test_command_line",
@@ -54,7 +54,7 @@ ON_FAKE = {
     "test_viewer",
     "test_writing",
 }
-"""The modules that still run on the fake manager."""
+"""The modules whose sessions are in memory."""
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def house(bare):
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """The manager of the modules that are not on the real one yet."""
+    """The manager whose sessions are in memory."""
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     monkeypatch.setenv("HOME", "/home/ann")
     monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
@@ -102,7 +102,7 @@ def fake(tmp_path, monkeypatch):
 
 @pytest.fixture
 def manager(request):
-    return request.getfixturevalue("fake" if request.module.__name__.rpartition(".")[2] in ON_FAKE else "house")
+    return request.getfixturevalue("fake" if request.module.__name__.rpartition(".")[2] in IN_MEMORY else "house")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ import factories
 from factories import T0
 
 from agentdash.sessions.model.session import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
-from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
 
 AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
 
@@ -74,4 +74,3 @@ def command(text="rm -rf build", **facts):
 
 
 EVERY = (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP)
-DENIED = Answer(verdict=Verdict.DENY, message="no")

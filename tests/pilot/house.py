@@ -1,6 +1,6 @@
 """The real manager in a state folder of the test, with sessions in any state; no process starts.
 
-What sends a runner, and what wakes one, is all that is not real: a turn begins and ends in the rows at once.
+Only sending and waking a runner are replaced: a turn begins and ends in the rows at once.
 """
 
 import os
@@ -23,7 +23,6 @@ from agentdash.sessions.storage.files.session_record import Identity, _insert, _
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
-from pilot.gate import Gate
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 GONE = (2**22 - 3, 1)
@@ -53,9 +52,6 @@ class House(SessionManager):
         super().__init__()
         self.trajectories = {}
         """The steps that screens opened, by session."""
-        self.may_end = Gate()
-        """Cleared: a stop goes on until it is set."""
-        self.may_end.set()
         self._locks = {}
         opened = self.reader.steps.open_trajectory
 
@@ -194,30 +190,23 @@ class House(SessionManager):
                 file.write(json.encode(structs.replace(step, index=step.index - 1)) + b"\n")
 
     def drop(self, session_id: str) -> None:
-        """Remove the rows of a session, as another front end does that deletes it."""
+        """Remove the rows of a session, as a front end does when it deletes the session."""
         self._release(session_id)
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
     def requests(self, session_id: str) -> list[str]:
-        """The stops that were requested of a session: of their kinds, the first first."""
+        """The kinds of the stops that were requested of a session, in order."""
         rows = self.store.database.rows("SELECT kind FROM requests WHERE session = ? ORDER BY id", (session_id,))
         return [row["kind"] for row in rows]
 
     def asked_of(self, session_id: str) -> list[str]:
-        """The prompts that a session was sent since it was put: those of turns, and those that wait."""
+        """The prompts of a session that were ever in its queue, in order."""
         rows = self.store.database.rows("SELECT text FROM queue WHERE session = ? ORDER BY id", (session_id,))
         return [row["text"] for row in rows]
 
-    def begun(self, known) -> list[Session]:
-        """The sessions beyond those that are known, the oldest first."""
-        ids = {one.id for one in known}
-        return sorted(
-            (one for one in self.reader.sessions() if one.id not in ids), key=lambda one: (one.created_at, one.id)
-        )
-
     def rows(self) -> dict[str, list[tuple]]:
-        """All that is recorded but what was seen: what nothing was done to has the same."""
+        """All rows except what was seen, to check that an action changed nothing."""
         tables = ("sessions", "turns", "prompts", "queue", "requests", "asks", "adjustments", "marks")
         left_out = ("seq", "urgency", "urgency_seq")
         return {
@@ -272,8 +261,6 @@ class House(SessionManager):
             "SELECT turn, kind, asked_by FROM requests WHERE session = ? AND done_at IS NULL", (session_id,)
         )
         for request in asked:
-            if request["kind"] != "kill":
-                self.may_end.wait()
             receipt = Receipt(session=session_id, status=Status.STOPPED, ended=ENDED, left=LEFT, duration_ms=1200)
             log = TurnLog(self.store, session_id, request["turn"], OWNER)
             log.stopping(request["asked_by"])
@@ -319,3 +306,10 @@ def _turn(one: Session, n: int) -> Turn:
         pid_ns=processes.pid_namespace(), runner_pid=OWNER.pid if at_work else None,
         runner_start=OWNER.start if at_work else None, **own,
     )  # fmt: skip
+
+
+def counted(monkeypatch, owner, name):
+    """Let the calls of a method be counted; return their arguments, in order."""
+    calls, called = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *given, **named: calls.append(given) or called(*given, **named))
+    return calls

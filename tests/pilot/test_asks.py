@@ -12,6 +12,7 @@ from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
+from agentdash.widgets.asks.question_form import QuestionForm
 from agentdash.widgets.table.session_table import SessionTable
 from pilot.conftest import key_event
 from pilot.examples import EVERY, command
@@ -657,8 +658,9 @@ async def test_more_questions_than_can_be_shown_can_only_be_refused(dashboard, m
     asked = [structs.replace(NAME, key=str(number)) for number in range(101)]
     number = manager.ask("running1", questions(*asked, kind=AskKind.FORM))
     async with dashboard() as d:
-        await opened(d)
+        card = await opened(d)
         await d.shows("1 of 101 questions")
+        assert not card.query(QuestionForm)
         await d.press("d", "enter")
         await d.answered(number, DENY)
 

@@ -24,7 +24,7 @@ async def test_it_is_said_and_the_next_keys_change_no_other_session(dashboard, s
         await d.shows('Gone: "write the migration"')
         await d.until(lambda: says in " ".join(d.text().replace("│", " ").split()))
         before = d.manager.rows()
-        await d.press("X", "D", "y", "A")
+        await d.press("X", "D", "y", "A", "j", "k", "g", "G", "down", "end", "pagedown", "q", "enter")
         assert isinstance(d.app.screen, GoneScreen)
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
@@ -39,7 +39,7 @@ async def test_the_text_for_it_is_kept_and_goes_to_no_other_session(dashboard):
         d.manager.delete("done0001")
         await d.screen(GoneScreen)
         await d.shows("The prompt that you were writing is kept with it.")
-        await d.press(*" run the tests", "enter", "escape")
+        await d.press(*" jog quickly and run the tests", "enter", "escape")
         await d.until(lambda: d.app.screen is d.main)
         assert d.main.detail.prompt.input.text == ""
         assert {one.id for one in d.manager.reader.sessions()} == {one.id for one in SESSIONS} - {"done0001"}

@@ -10,7 +10,7 @@ from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.keymap import keymap
 from pilot.examples import SESSIONS, session
 from pilot.gate import Gate
-from pilot.house import failing
+from pilot.house import counted, failing
 from pilot.test_table import said, table
 
 
@@ -108,15 +108,18 @@ def many(manager, count=12):
         manager.put(session(f"many{number:04}", Status.DONE, f"many {number}", created=100 + number))
 
 
-async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_brings_back(dashboard, manager):
+async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_brings_back(
+    dashboard, manager, monkeypatch
+):
     many(manager)
+    calls = counted(monkeypatch, manager.housekeeping, "archive_all")
     async with dashboard() as d:
         await d.press("slash", *"many", "enter", "asterisk", "A")
         await d.screen(ConfirmScreen)
         await d.shows("u to undo all 12.")
         await d.press("y")
         await d.shows("Archived 12 sessions. u to undo all 12.")
-        assert len(manager.archived()) == 12
+        assert (len(calls), len(manager.archived())) == (1, 12)
         await d.press("u")
         await d.shows("Restored 12 sessions.")
         await d.until(lambda: d.main.table.counts[1] == 17)

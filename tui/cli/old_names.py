@@ -26,7 +26,7 @@ They are in no help, reference or completion.
 
 
 def renamed(words: Sequence[str]) -> list[str]:
-    """Return a command line, a verb and its arguments, with the words of now."""
+    """Return a command line, a verb and its arguments, with the new words."""
     verb, *rest = words
     if verb not in NEW_WORDS:
         return [*words]

@@ -14,7 +14,6 @@ from agentdash.sessions.text.units import age
 from agentdash.tui.texts.screen_texts import title
 from agentdash.widgets.asks.ask_document import brief
 from agentdash.widgets.asks.decisions import Decision
-from agentdash.widgets.asks.question_form import MOST
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.short_forms import below, place
 
@@ -102,9 +101,7 @@ def decisions(ask: Ask) -> list[Decision]:
 def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
     asks_words = ask.kind in (AskKind.QUESTION, AskKind.FORM)
     if verdict is Verdict.ANSWER:
-        many = len(ask.questions) > MOST
-        text = f"answer (not here: more than {MOST} questions)" if many else "answer"
-        return Decision(verdict=verdict, key="", text=text, possible=not many) if ask.questions else None
+        return Decision(verdict=verdict, key="", text="answer") if ask.questions else None
     if verdict is Verdict.DENY:
         return Decision(
             verdict=verdict, key="d", text="do not answer" if asks_words else "deny, with words if you like"

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.asks.answers import taken
 from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width, clean
@@ -24,7 +25,7 @@ from agentdash.tui.texts import ask_texts
 from agentdash.widgets.asks.answer_field import AnswerDraft
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
-from agentdash.widgets.asks.question_form import MOST, QuestionForm
+from agentdash.widgets.asks.question_form import QuestionForm
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.field import Field
 
@@ -232,7 +233,7 @@ class AskScreen(ModalScreen[None]):
         ask = self._ask.ask
         await self._questions.remove_children()
         self._form = None
-        if ask.questions and len(ask.questions) <= MOST and not self._desk.read_only:
+        if ask.questions and Verdict.ANSWER in taken(ask) and not self._desk.read_only:
             self._form = QuestionForm(
                 ask.questions,
                 all_at_once=ask.kind is AskKind.FORM,

@@ -103,6 +103,6 @@ def test_the_stream_of_a_process_of_one_turn_has_no_transport() -> None:
 @given(
     st.dictionaries(st.sampled_from(["type", "method", "isReplay", "id"]), st.none() | st.lists(st.text()) | st.text())
 )
-def test_no_event_is_too_odd_for_its_transport(event: dict[str, object]) -> None:
-    for agent in map(agent_named, agent_names(demo=True)):
-        assert agent.live is None or agent.live.prints(event) in (True, False)
+def test_at_most_one_transport_prints_an_event_however_odd_it_is(event: dict[str, object]) -> None:
+    live = [agent for agent in map(agent_named, agent_names(demo=False)) if agent.live is not None]
+    assert sum(agent.live.prints(event) for agent in live) <= 1

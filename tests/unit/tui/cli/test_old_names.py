@@ -1,4 +1,4 @@
-"""The old names of verbs do what they did, by the words of now, and are shown nowhere."""
+"""The old names of verbs do what they did, by the new words, and are shown nowhere."""
 
 import json
 
@@ -52,7 +52,7 @@ SAME = (
     ("schema plan", "schema usage plan"),
     ("help peek", "help tail"),
 )
-"""Command lines with old names, and those of now that do the same; ID is a session."""
+"""Command lines with old names, and the new ones that do the same; ID is a session."""
 
 AN_HOUR = 3_600_000
 

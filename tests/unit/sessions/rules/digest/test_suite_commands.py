@@ -18,6 +18,9 @@ tox -e py311
 nox -s tests
 npm test
 npm run test
+npm run jest
+python -u manage.py test
+bash -c -e pytest
 npm run test:unit
 npm --prefix web test
 yarn test
@@ -150,3 +153,7 @@ def test_a_very_long_line_is_no_trouble():
     assert exit_code_tells("yarn " * 20_000) is None
     assert exit_code_tells("sudo " * 20_000) is None
     assert exit_code_tells("a; " * 20_000 + "pytest") is None  # what lies so far behind is not looked at
+
+
+def test_many_wrappers_of_nothing_are_read_once():
+    assert exit_code_tells("yarn exec " * 100 + "zzz") is None

@@ -84,3 +84,14 @@ def test_a_mode_that_the_agent_lacks_changes_nothing(manager, other):
     with pytest.raises(UsageError, match="no mode 'plan'"):
         manager.adjuster.mode(session.id, "plan")
     assert dump(manager.store.launch(session.id, 1)) == before
+
+
+@pytest.mark.parametrize(("mode", "model"), [("read-only", "no such\nmodel"), ("plan", "gpt-of-now")])
+def test_a_change_of_both_that_is_refused_in_one_part_changes_nothing(manager, other, mode, model):
+    session = waiting(manager, other, live=False)
+    before = dump(manager.store.launch(session.id, 1))
+    with pytest.raises(UsageError):
+        manager.adjuster.change(session.id, mode=mode, model=model)
+    assert dump(manager.store.launch(session.id, 1)) == before
+    changes = manager.adjuster.change(session.id, mode="read-only", model="gpt-of-now")
+    assert [(one.what, one.value) for one in changes] == [("mode", "read-only"), ("model", "gpt-of-now")]
