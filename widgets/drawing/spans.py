@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agentdash.sessions.text.sanitize import cell_width
+from agentdash.sessions.text.sanitize import cell_width, cut
 
 Span = tuple[str, str]
 """A text and its role."""
@@ -11,6 +11,17 @@ Row = tuple[Span, ...]
 
 
 _MIN_WIDTH = 4
+
+
+def cut_row(row: Row, width: int) -> Row:
+    """The row cut to ``width`` cells."""
+    spans: list[tuple[str, str]] = []
+    for text, role in row:
+        spans.append((cut(text, width), role))
+        width -= cell_width(spans[-1][0])
+        if width <= 0:
+            break
+    return tuple(spans)
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -5,8 +5,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agentdash.sessions.text.sanitize import cell_width, cut
-from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.spans import Row, cut_row
 from agentdash.widgets.lists.row_list import RowList
 from agentdash.widgets.lists.virtual_list import VirtualList
 
@@ -19,7 +18,7 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
 
     def rows(self, item: int, width: int) -> list[Row]:
         """The lines of an item, each cut to the width."""
-        return [_fitted(row, width) for row in super().rows(item, width)]
+        return [cut_row(row, width) for row in super().rows(item, width)]
 
     def strips(self, item: int) -> list[Strip]:
         """The drawn lines of an item; those under the cursor have its colour."""
@@ -42,11 +41,3 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
         if item < self.count():
             self.move(item - self.cursor)
             self.post_message(self.Clicked())
-
-
-def _fitted(row: Row, width: int) -> Row:
-    kept = []
-    for text, role in row:
-        kept.append((cut(text, max(0, width)), role))
-        width -= cell_width(text)
-    return tuple(kept)

@@ -6,10 +6,10 @@ from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Step
 from agentdash.sessions.transcript.mark_steps import MarkStep
-from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.spans import Row, cut_row
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
-from agentdash.widgets.steps.step_decorations import Unread, cut_row, edged, marked, numbered
+from agentdash.widgets.steps.step_decorations import Unread, edged, marked, numbered
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
 

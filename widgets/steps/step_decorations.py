@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-from agentdash.sessions.text.sanitize import cell_width, cut
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.steps.step_lines import rule
 
@@ -22,17 +21,6 @@ def edged(row: Row, cells: int = 1) -> Row:
     """The row moved right, for the cursor.  The blanks take the first role: each change costs bytes."""
     (text, role), *rest = row
     return ((" " * cells + text, role), *rest)
-
-
-def cut_row(row: Row, width: int) -> Row:
-    """The row cut to ``width`` cells."""
-    spans: list[tuple[str, str]] = []
-    for text, role in row:
-        spans.append((cut(text, width), role))
-        width -= cell_width(spans[-1][0])
-        if width <= 0:
-            break
-    return tuple(spans)
 
 
 def numbered(rows: list[Row], number: int, cells: int) -> list[Row]:

@@ -1,4 +1,4 @@
-"""The verbs of the settings: show the file's path and the values in force, and open the file in the user's editor."""
+"""The verbs of the settings: the file and the values in force, and the keys, presets and templates that it defines."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The start of sessions: the dialog that asks what to start, and the prompt that starts one without a question."""
+"""The start of sessions: the dialog that asks what to start, its last values, and the trust in a project's settings."""
 
 import asyncio
 from collections.abc import Sequence
