@@ -154,11 +154,16 @@ def test_an_interrupt_ends_the_turn_with_its_command_and_leaves_the_agent(
     patient = {name: {**own, "stop": {"interrupt_seconds": 60.0}} for name, own in FREE.items()}
     session = session_of(live, COMMAND, patient)
     at(session, 1, Status.RUNNING)
-    wait_until(lambda: any(b"sleep" in command for _, command in leftovers(session.id)), what="a command of the agent")
     agent = agent_of(manager, session)
+
+    def shells():
+        return {pid for pid, command in leftovers(session.id) if b"sleep 1;" in command}
+
+    wait_until(shells, what="a command of the agent")
+    running = shells()
     receipt, sent = manager.prompts.interrupt(session.id, f"{SHORT[live]} instead")
     assert (receipt.status, receipt.note) == (Status.STOPPED, "turn interrupted")
-    assert any("sleep" in process.command for process in receipt.ended)
+    assert running <= {process.pid for process in receipt.ended}
     assert {process.how for process in receipt.ended} == {"by agent"}
     assert agent not in {process.pid for process in receipt.ended}
     assert sent.turn == 2
