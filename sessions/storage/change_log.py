@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import SELECT_SESSION, session_from
+from agentdash.sessions.storage.rows import SELECT_SESSION, session_from, struct_from
 
 _BEHIND = "WHERE seq > coalesce(?, (SELECT seq FROM counter)) ORDER BY seq"
 
@@ -70,6 +70,6 @@ def changes_after(database: Database, seq: int | None, *, every_session: bool = 
     return ChangeLog(
         seq=newest[0]["seq"],
         sessions=tuple(SessionAt(row["seq"], session_from(row)) for row in sessions),
-        ends=tuple(End(row["seq"], row["session"], row["turn"], Status(row["status"]), row["at"]) for row in ends),
+        ends=tuple(struct_from(End, row, status=Status(row["status"])) for row in ends),
         deletions=tuple(Deletion(row["seq"], row["session"], row["deleted_at"]) for row in gone),
     )

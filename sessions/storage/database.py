@@ -97,10 +97,10 @@ class Database:
             finally:
                 self._writing = None
 
-    def run(self, sql: str, parameters: tuple[object, ...] = ()) -> int:
-        """Run one statement as a transaction of its own; return the number of rows that it changed."""
+    def run(self, sql: str, parameters: tuple[object, ...] = ()) -> bool:
+        """Run one statement as a transaction of its own; return whether it changed a row."""
         with self.transaction() as db:
-            return db.execute(sql, parameters).rowcount
+            return db.execute(sql, parameters).rowcount > 0
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

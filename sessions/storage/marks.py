@@ -3,7 +3,7 @@
 Each method is one transaction."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import dump, load
+from agentdash.sessions.storage.rows import Query, dump, load, struct_from
 
 
 class RelatedMark(Struct, frozen=True):
@@ -112,8 +112,8 @@ def add_mark(
     return _mark(added)
 
 
-def recorded(rows: Callable[[str, tuple[object, ...]], list[sqlite3.Row]], session_id: str) -> Recorded:
-    """Return the records of a conversation, read by a function for queries: that of a reader, or of a transaction.
+def recorded(rows: Query, session_id: str) -> Recorded:
+    """Return the records of a conversation.
 
     Raises:
         UnknownSessionError: the session was deleted.
@@ -147,19 +147,7 @@ SELECT * FROM (
 
 
 def _mark(row: sqlite3.Row) -> Mark:
-    return Mark(
-        id=row["id"],
-        session=row["session"],
-        kind=row["kind"],
-        after=row["after"],
-        turn=row["turn"],
-        step=row["step"],
-        undoes=row["undoes"],
-        origin=row["origin"],
-        data=load(row["data"], dict[str, Any]) or {},
-        asked_by=row["asked_by"],
-        at=row["at"],
-    )
+    return struct_from(Mark, row, data=load(row["data"], dict[str, Any]) or {})
 
 
 _FIRST_STEP = 1
@@ -172,14 +160,8 @@ def compactions_of(database: Database, session_id: str) -> list[RecordedCompacti
     Raises:
         StoreError: the database cannot be read.
     """
-    return [
-        RecordedCompaction(
-            turn=row["turn"],
-            step=None if row["step"] is None else row["step"] + _FIRST_STEP,
-            at=row["at"],
-            trigger=row["trigger"],
-            tokens_before=row["tokens_before"],
-            tokens_after=row["tokens_after"],
-        )
-        for row in database.rows("SELECT * FROM compactions WHERE session = ? ORDER BY turn, n", (session_id,))
-    ]
+    rows = database.rows(
+        f"SELECT turn, step + {_FIRST_STEP} AS step, at, trigger, tokens_before, tokens_after FROM compactions WHERE session = ? ORDER BY turn, n",  # noqa: S608
+        (session_id,),
+    )
+    return [struct_from(RecordedCompaction, row) for row in rows]

@@ -1,10 +1,11 @@
-"""Convert rows to values and back: the only module that knows both column names and field names."""
+"""Convert rows to values and back: a field of a value has the name of its column, but for those converted here."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from agentdash.sessions.model.session import (
     ENDED,
@@ -28,9 +29,21 @@ from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
 from agentdash.sessions.rules.launch import Launch
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
 
 Query = Callable[[str, tuple[object, ...]], Sequence[sqlite3.Row]]
 """Runs a query, and returns its rows."""
+
+
+def inside(db: sqlite3.Connection) -> Query:
+    """Return the queries inside a transaction."""
+    return lambda sql, values: db.execute(sql, values).fetchall()
+
+
+def struct_from(kind: type[S], row: sqlite3.Row, **converted: Any) -> S:
+    """Return a value with the columns of a row in the fields of the same names, but for the converted fields."""
+    return kind(**{name: row[name] for name in kind.__struct_fields__ if name not in converted}, **converted)
+
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))
 """The states of a turn that has not ended, as SQL."""
@@ -56,29 +69,7 @@ WITHOUT_FIGURES = (
 It uses something, so no sum that it belongs to is exact.
 """
 
-USAGE_COLUMNS = (
-    "input_tokens",
-    "cached_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-    "total_tokens",
-    "cache_write_tokens",
-)
-_SESSION_COLUMNS = (
-    "id", "agent", "title", "task", "reason", "cwd", "model", "turn", "cost_usd", "exit_code",
-    "signal", "created_at", "updated_at", "started_at", "ended_at", "last_event_at", "last_message",
-    "agent_session", "steps", "unknown", "left", "left_note", "source", "host", "seen_at", "seen_steps",
-    "archived_at", "stuck", "stuck_at", "denied", "pinned_at", "asks",
-    "queued", "held", "unconfirmed", "asking", "warm_since", "mode", "context_tokens", "context_window",
-    "cost_about_usd", "cost_missing", "tokens_missing", "after", "followed", "lead", "depth", "lifecycle", "key",
-    "call", "reported_turn", "woken_turn",
-)  # fmt: skip
-_TURN_COLUMNS = (
-    "session", "n", "reason", "run_id", "created_at", "started_at", "ended_at", "duration_ms", "runner_pid",
-    "runner_start", "agent_pid", "agent_start", "boot_id", "pid_ns", "end", "error", "exit_code", "signal",
-    "stop_requested_at", "stop_by", "rule", "asked_by", "agent_session", "launches", "cost_usd", "cost_about_usd",
-    "steps", "unknown", "stream", "begin_byte", "end_byte", "begin_error_byte",
-)  # fmt: skip
+USAGE_COLUMNS = Usage.__struct_fields__
 
 SELECT_TURN = (
     "SELECT turns.*, (SELECT max(missing) FROM use_sums WHERE (session, turn) = (turns.session, turns.n)) AS no_cost,"
@@ -124,20 +115,16 @@ SELECT_SESSION = (
 
 def session_from(row: sqlite3.Row) -> Session:
     """The session of a ``SELECT_SESSION`` row; without its parent while the parent is deleted."""
-    values = {name: row[name] for name in _SESSION_COLUMNS}
-    usage = usage_from(row)
     status, odd = _status(row["status"])
-    stopping = load(row["stopping"], Stopping)
-    parent = row["there_parent"]
-    for name in ("cost_missing", "tokens_missing"):
-        values[name] += row["without_figures"]
-    return Session(
-        status=status, usage=usage, stopping=stopping, parent=parent, stopped_by=StoppedBy.recorded(row["stop_by"]),
+    return struct_from(
+        Session, row, status=status, reason=odd or row["reason"], parent=row["there_parent"], usage=usage_from(row),
+        stopping=load(row["stopping"], Stopping), stopped_by=StoppedBy.recorded(row["stop_by"]),
         denied_names=load(row["denied_names"], tuple[str, ...]), activity=load(row["activity"], Activity),
         plan=load(row["plan"], Plan), steers=bool(row["transport"]), blocked=bool(row["blocked"]),
         taken_by=load(row["taken_by"], TakenBy), budget=load(row["budget"], Budget),
-        led=Led(row["led"]) if row["led"] is not None else None, escalated=bool(row["escalated"]),
-        **values | ({"reason": odd} if odd else {}),
+        led=Led(row["led"]) if row["led"] is not None else None, escalated=bool(row["escalated"]), deleted_at=None,
+        cost_missing=row["cost_missing"] + row["without_figures"],
+        tokens_missing=row["tokens_missing"] + row["without_figures"],
     )  # fmt: skip
 
 
@@ -158,11 +145,13 @@ def counted_from(row: sqlite3.Row) -> Session:
 
 def turn_from(row: sqlite3.Row) -> Turn:
     """The turn of a row of :data:`SELECT_TURN`."""
-    values = {name: row[name] for name in _TURN_COLUMNS}
     status, odd = _status(row["status"])
     launch = launch_from(row)
-    return Turn(
+    return struct_from(
+        Turn,
+        row,
         status=status,
+        reason=odd or row["reason"],
         argv=launch.argv,
         mode=launch.mode,
         transport=launch.transport,
@@ -174,13 +163,12 @@ def turn_from(row: sqlite3.Row) -> Turn:
         unreadable=load(row["unreadable"], dict[str, int]) or {},
         cost_missing=bool(row["no_cost"]),
         tokens_missing=bool(row["no_tokens"]),
-        **values | ({"reason": odd} if odd else {}),
     )
 
 
 def usage_from(row: sqlite3.Row) -> Usage:
     """Return the tokens in the columns of a row."""
-    return Usage(**{name: row[name] for name in USAGE_COLUMNS})
+    return struct_from(Usage, row)
 
 
 def status_from(text: str) -> Status:

@@ -302,12 +302,10 @@ class Store(Queries):
 
         Also False if a user has taken it over, unless ``holder`` is the ``run_id`` of that user.
         """
-        return bool(
-            self.database.run(
-                f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
-                f" AND ({_FREE} OR ? IS NULL)",
-                (at, session_id, dump([holder]), at),
-            )
+        return self.database.run(
+            f"UPDATE sessions SET archived_at = ? WHERE id = ? AND status NOT IN ({OPEN})"  # noqa: S608
+            f" AND ({_FREE} OR ? IS NULL)",
+            (at, session_id, dump([holder]), at),
         )
 
     def archive_all(self, session_ids: Iterable[str], at: int | None, *, holders: Iterable[str] = ()) -> list[str]:
@@ -333,21 +331,19 @@ class Store(Queries):
 
     def rename(self, session_id: str, title: str) -> bool:
         """Give a session a new title; False if it is gone.  A new title needs no attention."""
-        return bool(self.database.run("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id)))
+        return self.database.run("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id))
 
     def set_budget(self, session_id: str, budget: Budget) -> bool:
         """Set the budget of a session; without tokens and money it has none.  False if the session is gone."""
         stored = dump(budget) if budget != Budget() else None
-        return bool(self.database.run("UPDATE sessions SET budget = ? WHERE id = ?", (stored, session_id)))
+        return self.database.run("UPDATE sessions SET budget = ? WHERE id = ?", (stored, session_id))
 
     def pin(self, session_id: str, at: int | None) -> bool:
         """Pin a session (``at``: UTC ms; an earlier time stays), or unpin it (None); False if it is gone."""
-        return bool(
-            self.database.run(
-                "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
-                " WHERE id = ?",
-                (at, at, session_id),
-            )
+        return self.database.run(
+            "UPDATE sessions SET pinned_at = CASE WHEN ? IS NULL THEN NULL ELSE COALESCE(pinned_at, ?) END"
+            " WHERE id = ?",
+            (at, at, session_id),
         )
 
     def count_left(self, session_id: str, left: int, note: str | None) -> None:

@@ -15,7 +15,16 @@ from agentdash.sessions.rules.launch import TurnPlan
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import Build, Request, insert_prompt
-from agentdash.sessions.storage.rows import ENDED_ONES, MOST_WAKES, WAKES_USED, Query, status_from
+from agentdash.sessions.storage.rows import (
+    ENDED_ONES,
+    MOST_WAKES,
+    WAKES_USED,
+    Query,
+    S,
+    inside,
+    status_from,
+    struct_from,
+)
 
 GATHER_MS = 5_000
 """Time for which the ends of workers are gathered."""
@@ -128,7 +137,7 @@ class Wakes:
 
     def begin_wait(self, lead_id: str) -> bool:
         """Record that a process is started that waits for the end of the gathering; False if one was."""
-        return bool(self._database.run("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,)))
+        return self._database.run("UPDATE wakes SET sent = 1 WHERE lead = ? AND NOT sent", (lead_id,))
 
     def drop(self, family: Family) -> bool:
         """End a gathering without a prompt; False if the family changed since it was read."""
@@ -214,33 +223,22 @@ def _family(rows: Query, lead_id: str) -> Family | None:
     if not found:
         return None
     row = found[0]
-    lead = Lead(
-        id=row["id"],
-        agent=row["agent"],
-        host=row["host"],
-        status=status_from(row["status"]),
-        turn=row["turn"],
-        archived=row["archived_at"] is not None,
-        stopped_by=StoppedBy.recorded(row["stop_by"]),
-        used=row["used"],
-        most=row["most"],
-    )
-    return Family(lead=lead, ends=tuple(map(_end, rows(_ENDS, (lead_id,)))))
+    archived = row["archived_at"] is not None
+    return Family(lead=_judged(Lead, row, archived=archived), ends=tuple(map(_end, rows(_ENDS, (lead_id,)))))
 
 
 def _end(row: sqlite3.Row) -> WorkerEnd:
-    return WorkerEnd(
-        session=row["id"],
-        title=row["title"] or row["task"],
-        status=status_from(row["status"]),
-        stopped_by=StoppedBy.recorded(row["stop_by"]),
-        waits=bool(row["waits"]),
-        **{name: row[name] for name in ("agent", "cwd", "turn", "reason", "last_message")},
-    )
+    return _judged(WorkerEnd, row, session=row["id"], title=row["title"] or row["task"], waits=bool(row["waits"]))
+
+
+def _judged(kind: type[S], row: sqlite3.Row, **converted: object) -> S:
+    """Return a value of a row with a status and who stopped the turn."""
+    status, stopper = status_from(row["status"]), StoppedBy.recorded(row["stop_by"])
+    return struct_from(kind, row, status=status, stopped_by=stopper, **converted)
 
 
 def _is_unchanged(db: sqlite3.Connection, family: Family) -> bool:
-    return _family(lambda sql, values: db.execute(sql, values).fetchall(), family.lead.id) == family
+    return _family(inside(db), family.lead.id) == family
 
 
 def _finish(db: sqlite3.Connection, lead_id: str) -> bool:
@@ -249,4 +247,4 @@ def _finish(db: sqlite3.Connection, lead_id: str) -> bool:
 
 
 def _gather(row: sqlite3.Row) -> Gather:
-    return Gather(lead=row["lead"], due_at=row["due_at"], sent=bool(row["sent"]))
+    return struct_from(Gather, row, sent=bool(row["sent"]))

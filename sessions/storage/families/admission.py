@@ -31,7 +31,7 @@ from agentdash.sessions.storage.families.family_budgets import (
     name_of,
 )
 from agentdash.sessions.storage.families.workers import LEAD_KEY
-from agentdash.sessions.storage.rows import Query, dump, load
+from agentdash.sessions.storage.rows import dump, inside, load
 from agentdash.sessions.storage.usual_use import usual_use
 
 N = TypeVar("N", int, float)
@@ -47,9 +47,10 @@ def admit(
     Raises:
         RefusalError: ``too_deep``, ``too_many`` or ``over_budget``.
     """
-    query = _in(db)
+    query = inside(db)
     line = line_of(query, place.parent, place.lead)
-    if not line or (place.key is not None and _known(query, place)):
+    same_key = "SELECT 1 FROM sessions WHERE coalesce(parent, lead) = ? AND key = ?"
+    if not line or (place.key is not None and query(same_key, (place.parent or place.lead, place.key))):
         return place, place.budget  # the unique index refuses the second of a key
     members = members_of(query, line[-1].id)
     sums = accounts(members)
@@ -69,7 +70,7 @@ def admit_chained(db: sqlite3.Connection, session_id: str, limits: FamilyLimits)
     Raises:
         RefusalError: ``too_deep``, ``too_many`` or ``over_budget``.
     """
-    query = _in(db)
+    query = inside(db)
     own, *line = line_of(query, session_id, None)
     if not line:
         return
@@ -91,7 +92,7 @@ def admit_prompt(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) 
     Raises:
         RefusalError: ``over_budget``.
     """
-    query = _in(db)
+    query = inside(db)
     line = line_of(query, session_id, None)
     if not budgets_of(line, limits):
         return
@@ -117,19 +118,9 @@ def admit_prompt(db: sqlite3.Connection, session_id: str, limits: FamilyLimits) 
         db.execute("UPDATE sessions SET share = ? WHERE id = ?", (dump(share), session_id))
 
 
-def _in(db: sqlite3.Connection) -> Query:
-    return lambda sql, values: db.execute(sql, values).fetchall()
-
-
 def _usual(db: sqlite3.Connection, session_id: str) -> Budget | None:
     row = db.execute("SELECT agent FROM sessions WHERE id = ?", (session_id,)).fetchone()
     return usual_worker(db, row["agent"]) if row is not None else None
-
-
-def _known(query: Query, place: Membership) -> bool:
-    """Return whether the lead has a worker with the same key."""
-    sql = "SELECT 1 FROM sessions WHERE coalesce(parent, lead) = ? AND key = ?"
-    return bool(query(sql, (place.parent or place.lead, place.key)))
 
 
 def _least(part: N | None, spent: N, most: N | None) -> N | None:
@@ -180,7 +171,7 @@ def keep_worker_share(db: sqlite3.Connection, session_id: str, turn: int) -> Sha
         return None
     if not row["leads"] and _within(share, row["tokens"], row["cost"]):
         return Share(most=share)
-    line, members, sums = accounts_of(lambda sql, values: db.execute(sql, values).fetchall(), session_id)
+    line, members, sums = accounts_of(inside(db), session_id)
     spent = sums[session_id].spent
     if _within(share, spent.tokens, spent.cost_usd):
         return Share(most=share)
@@ -205,4 +196,4 @@ def usual_worker(db: sqlite3.Connection, agent: str) -> Budget | None:
     """Return what a turn of an agent usually uses, with None for an unknown kind; None if it uses no model."""
     if agent in WITHOUT_MODEL:
         return None
-    return usual_use(lambda sql, values: db.execute(sql, values).fetchall(), agent)
+    return usual_use(inside(db), agent)

@@ -14,7 +14,7 @@ from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import Status, short_id
 from agentdash.sessions.rules.launch import Launch, TurnPlan
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import dump, launch_from, load
+from agentdash.sessions.storage.rows import dump, launch_from, load, struct_from
 
 _PENDING = "state IN ('asked', 'sent')"
 _MOST_REASON = 400
@@ -192,10 +192,7 @@ def _replan(db: sqlite3.Connection, session_id: str, planned: Callable[[TurnPlan
 
 
 def _adjustment(row: sqlite3.Row) -> Adjustment:
-    names = (
-        "id", "session", "turn", "what", "value", "counts_from", "reason", "asked_by", "asked_at", "changed_at",
-    )  # fmt: skip
-    return Adjustment(state=AdjustmentState(row["state"]), **{name: row[name] for name in names})
+    return struct_from(Adjustment, row, state=AdjustmentState(row["state"]))
 
 
 def defer_earlier(db: sqlite3.Connection, session_id: str, turn: int, now: int) -> None:

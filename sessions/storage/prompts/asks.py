@@ -17,7 +17,7 @@ from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Answer, Ask, Ch
 from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.rules.asks.settings import decided_late
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import dump, load
+from agentdash.sessions.storage.rows import dump, load, struct_from
 from agentdash.sessions.text.sanitize import shorten
 from agentdash.sessions.text.unhidden import unhidden
 
@@ -112,11 +112,9 @@ class Asks:
 
     def overrule(self, ask_id: int, answer: Answer, by: str) -> bool:
         """Replace an answer that cannot be written to the agent; False if none is to be written."""
-        return bool(
-            self._database.run(
-                f"UPDATE asks SET answer = ?, answered_by = ? WHERE id = ? AND {_UNSENT}",  # noqa: S608
-                (dump(answer), by, ask_id),
-            )
+        return self._database.run(
+            f"UPDATE asks SET answer = ?, answered_by = ? WHERE id = ? AND {_UNSENT}",  # noqa: S608
+            (dump(answer), by, ask_id),
         )
 
     def answered(self, session_id: str) -> list[RecordedAsk]:
@@ -154,12 +152,9 @@ class Asks:
             return _end(db, AskState.LOST, "session = ? AND stream = ?", (session_id, stream))
 
     def _decide(self, ask_id: int, answer: Answer, by: str, state: AskState) -> bool:
-        return bool(
-            self._database.run(
-                "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ?"
-                " WHERE id = ? AND state = 'open'",
-                (state, dump(answer), by, now_ms(), ask_id),
-            )
+        return self._database.run(
+            "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ? WHERE id = ? AND state = 'open'",
+            (state, dump(answer), by, now_ms(), ask_id),
         )
 
 
@@ -203,10 +198,8 @@ def _recorded(row: sqlite3.Row, *, secrets: bool = False) -> RecordedAsk:
         hidden = {question.key for question in ask.questions if question.secret}
         public = {key: values for key, values in answer.values.items() if key not in hidden}
         answer = structs.replace(answer, values=public)
-    names = ("id", "session", "turn", "stream", "asked_at", "due_at", "answered_by", "answered_at", "settled_at")
     overdue = decided_late(row["on_timeout"], ask) if row["due_at"] is not None else None
-    facts = {name: row[name] for name in names}
-    return RecordedAsk(ask=ask, answer=answer, state=AskState(row["state"]), overdue=overdue, **facts)
+    return struct_from(RecordedAsk, row, ask=ask, answer=answer, state=AskState(row["state"]), overdue=overdue)
 
 
 MOST_TEXT = 4_000

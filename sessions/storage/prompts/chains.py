@@ -16,7 +16,7 @@ from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.chain import Predecessor, Standing, unanswered_prompt
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.families.admission import admit_chained
-from agentdash.sessions.storage.rows import dump, launch_from, status_from
+from agentdash.sessions.storage.rows import dump, launch_from, status_from, struct_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
 _SELECT = (
@@ -166,5 +166,4 @@ def _waiting(row: sqlite3.Row) -> Waiting:
             held=row["held"] is not None,
             under_way=bool(row["under_way"]),
         )
-    names = ("id", "agent", "cwd", "task", "turn", "reason")
-    return Waiting(before=before, blocked=bool(row["blocked"]), **{name: row[name] for name in names})
+    return struct_from(Waiting, row, before=before, blocked=bool(row["blocked"]))

@@ -26,7 +26,7 @@ from agentdash.sessions.storage.prompts.queued_prompt import (
     next_row,
     prompt_of,
 )
-from agentdash.sessions.storage.rows import SELECT_TURN, dump, load, turn_from
+from agentdash.sessions.storage.rows import SELECT_TURN, dump, inside, load, turn_from
 
 
 def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
@@ -48,7 +48,7 @@ def take(db: sqlite3.Connection, session_id: str, build: Build) -> int | None:
         prompt = with_limits_now(db, prompt)
         check_within_limits(db, prompt)
         admit_prompt(db, session_id, prompt.plan.terms.family)
-        launch = build(prompt, n, recorded(lambda sql, values: db.execute(sql, values).fetchall(), session_id))
+        launch = build(prompt, n, recorded(inside(db), session_id))
     except AgentdashError as error:
         db.execute("UPDATE queue SET at_once = 0 WHERE id = ?", (prompt.id,))
         hold(db, session_id, str(error))

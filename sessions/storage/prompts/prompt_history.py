@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import struct_from
 
 NEWEST_ROWS = 5_000
 """Number of rows of each table that are searched, the newest ones."""
@@ -59,7 +60,7 @@ def past_prompts(database: Database, unprompted: Sequence[str], limit: int = MOS
         characters += len(row["written"])
         if characters > MOST_CHARACTERS:
             break
-        found.append(PastPrompt(text=row["written"], session=row["session"], at=row["at"]))
+        found.append(struct_from(PastPrompt, row, text=row["written"]))
     return found
 
 

@@ -138,11 +138,9 @@ class PromptQueue:
 
     def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
         """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
-        return bool(
-            self._database.run(
-                "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
-                (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
-            )
+        return self._database.run(
+            "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
+            (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
         )
 
     def move(self, prompt_id: int, position: int) -> bool:

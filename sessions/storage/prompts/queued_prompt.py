@@ -15,7 +15,7 @@ from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.launch import Launch, TurnPlan, plan_like
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
-from agentdash.sessions.storage.rows import dump, launch_from
+from agentdash.sessions.storage.rows import dump, launch_from, struct_from
 
 AGAIN = ", attempt "
 """Between a prompt's key and the number of an attempt to send it; callers choose keys, which rarely contain this."""
@@ -96,13 +96,9 @@ class Request(Struct, frozen=True, kw_only=True):
 
 def prompt_of(row: sqlite3.Row) -> QueuedPrompt:
     """Return the prompt of a row of the queue."""
-    names = ("id", "session", "key", "text", "state", "turn", "asked_by", "created_at", "changed_at")
-    return QueuedPrompt(
-        recorded_plan=Raw(row["plan"].encode()),
-        at_once=bool(row["at_once"]),
-        steers=bool(row["steers"]),
-        **{name: row[name] for name in names},
-    )
+    plan = Raw(row["plan"].encode())
+    at_once, steers = bool(row["at_once"]), bool(row["steers"])
+    return struct_from(QueuedPrompt, row, recorded_plan=plan, at_once=at_once, steers=steers)
 
 
 def attempt_of(key: str) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import struct_from
 
 
 class Unconfirmed(Struct, frozen=True, kw_only=True):
@@ -33,8 +34,7 @@ def unconfirmed(database: Database, session_id: str) -> list[Unconfirmed]:
         " WHERE session = ? AND state = 'unconfirmed' ORDER BY turn, steered, id",
         (session_id, session_id),
     )
-    names = ("session", "turn", "text", "created_at", "steered")
-    return [Unconfirmed(**{name: row[name] for name in names}) for row in rows]
+    return [struct_from(Unconfirmed, row) for row in rows]
 
 
 def decide(db: sqlite3.Connection, session_id: str, turn: int, steered: int | None, state: PromptState) -> bool:

@@ -12,7 +12,7 @@ from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.prompts.adjustments import defer_earlier
 from agentdash.sessions.storage.prompts.new_turn import begin_turn
 from agentdash.sessions.storage.prompts.queued_prompt import UNDER_WAY
-from agentdash.sessions.storage.rows import dump
+from agentdash.sessions.storage.rows import dump, struct_from
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import withdraw_close
 
@@ -191,12 +191,10 @@ class LiveLog:
 
     def begin_steering(self, prompt: Steered, turn: int) -> bool:
         """Record that a prompt is about to be written into a running turn; False if it was cancelled or edited."""
-        return bool(
-            self._database.run(
-                "UPDATE queue SET state = 'sending', turn = ?, attempt = ?, changed_at = ?"
-                " WHERE id = ? AND state = 'queued' AND text = ?",
-                (turn, prompt.attempt, now_ms(), prompt.id, prompt.text),
-            )
+        return self._database.run(
+            "UPDATE queue SET state = 'sending', turn = ?, attempt = ?, changed_at = ?"
+            " WHERE id = ? AND state = 'queued' AND text = ?",
+            (turn, prompt.attempt, now_ms(), prompt.id, prompt.text),
         )
 
     def steered_is(self, prompt_id: int, state: PromptState, turn: int, attempt: int | None = None) -> bool:
@@ -268,14 +266,7 @@ class LiveLog:
     def _steered(self, where: str) -> list[Steered]:
         rows = self._database.rows(f"SELECT * FROM queue WHERE session = ? AND {where}", (self._session,))  # noqa: S608
         return [
-            Steered(
-                id=row["id"],
-                text=row["text"],
-                state=PromptState(row["state"]),
-                attempt=max(1, row["attempt"]),
-                session=self._session,
-            )
-            for row in rows
+            struct_from(Steered, row, state=PromptState(row["state"]), attempt=max(1, row["attempt"])) for row in rows
         ]
 
     def warm(self, since: int | None) -> None:

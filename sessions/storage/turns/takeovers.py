@@ -52,22 +52,18 @@ class Takeovers:
 
     def take(self, session_id: str, taken: TakenBy) -> bool:
         """Record the holder of a session; False if it began another turn, was archived, deleted or taken first."""
-        return bool(
-            self._database.run(
-                "UPDATE sessions SET taken_by = ? WHERE id = ? AND turn = ? AND taken_by IS NULL"  # noqa: S608
-                f" AND status IN ({ENDED_ONES}) AND archived_at IS NULL AND warm_since IS NULL"
-                f" AND NOT EXISTS (SELECT 1 FROM queue WHERE session = sessions.id AND {UNDER_WAY})",
-                (dump(taken), session_id, taken.turn),
-            )
+        return self._database.run(
+            "UPDATE sessions SET taken_by = ? WHERE id = ? AND turn = ? AND taken_by IS NULL"  # noqa: S608
+            f" AND status IN ({ENDED_ONES}) AND archived_at IS NULL AND warm_since IS NULL"
+            f" AND NOT EXISTS (SELECT 1 FROM queue WHERE session = sessions.id AND {UNDER_WAY})",
+            (dump(taken), session_id, taken.turn),
         )
 
     def update(self, session_id: str, taken: TakenBy) -> bool:
         """Record more of the same holder: its process, or the conversation that it shows; False if it is not taken."""
-        return bool(
-            self._database.run(
-                "UPDATE sessions SET taken_by = ? WHERE id = ? AND json_extract(taken_by, '$.run_id') = ?",
-                (dump(taken), session_id, taken.run_id),
-            )
+        return self._database.run(
+            "UPDATE sessions SET taken_by = ? WHERE id = ? AND json_extract(taken_by, '$.run_id') = ?",
+            (dump(taken), session_id, taken.run_id),
         )
 
     def finish(

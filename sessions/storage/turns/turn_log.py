@@ -34,7 +34,7 @@ from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.prompts.adjustments import defer_earlier
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import Build, hold_after, put_back
-from agentdash.sessions.storage.rows import LIVE_ONES, USAGE_COLUMNS, dump, launch_from, load
+from agentdash.sessions.storage.rows import LIVE_ONES, USAGE_COLUMNS, dump, launch_from, load, struct_from
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Claim, Outcome, Owner
 from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
@@ -371,11 +371,7 @@ class TurnLog:
             " JOIN sessions ON sessions.id = turns.session WHERE session = ? AND n = ?",
             (self._session, self._n),
         ).fetchone()
-        names = (
-            "run_id", "agent", "cwd", "started_at", "agent_pid", "agent_start", "stop_requested_at", "stop_by",
-            "stream", "begin_byte",
-        )  # fmt: skip
-        return Claim(launch=launch_from(row), **{name: row[name] for name in names})
+        return struct_from(Claim, row, launch=launch_from(row))
 
     def write_facts(self, db: sqlite3.Connection, facts: Facts, steps: int) -> None:
         """Write the turn's facts, and the session's sums over all turns."""

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from agentdash.sessions.model.clock import now_ms
-from agentdash.sessions.model.plan_windows import PlanWindow, State
+from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.rows import struct_from
 
 MOST_KEPT = 40
 """Rows that are kept: an agent that makes up names of windows must not fill the table."""
@@ -33,10 +34,7 @@ class PlanWindows:
             db.executemany(
                 "INSERT OR REPLACE INTO plan_windows (agent, account, window, used_percent, resets_at, seen_at, status)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (one.agent, one.account, one.window, one.used_percent, one.resets_at, one.seen_at, one.status)
-                    for one in changed
-                ],
+                map(structs.astuple, changed),
             )
             db.execute(
                 "DELETE FROM plan_windows WHERE (agent, account, window) NOT IN"
@@ -48,22 +46,6 @@ class PlanWindows:
     def all(self) -> list[PlanWindow]:
         """Return the newest report of each window, also of those that have ended."""
         rows = self._database.rows("SELECT * FROM plan_windows ORDER BY agent, account, window LIMIT ?", (MOST_KEPT,))
-        return [
-            PlanWindow(
-                agent=row["agent"],
-                account=row["account"],
-                window=row["window"],
-                used_percent=row["used_percent"],
-                resets_at=row["resets_at"],
-                seen_at=row["seen_at"],
-                status=_state(row["status"]),
-            )
-            for row in rows
-        ]
-
-
-def _state(text: str) -> State:
-    """Return the state; another version's unknown one counts as a warning."""
-    if text == "ok":
-        return "ok"
-    return "limited" if text == "limited" else "warning"
+        # Another version's unknown state counts as a warning.
+        known = {"ok": "ok", "limited": "limited"}
+        return [struct_from(PlanWindow, row, status=known.get(row["status"], "warning")) for row in rows]

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.storage.rows import USAGE_COLUMNS, usage_from
 from agentdash.sessions.storage.use.turn_accounts import TurnAccounts
 
 if TYPE_CHECKING:
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
 
 _GREATEST = 1 << 62
 
-_SUMS = """SELECT source, sum(input_tokens) AS input, sum(cached_input_tokens) AS cached,
-    sum(cache_write_tokens) AS written, sum(output_tokens) AS output, sum(reasoning_output_tokens) AS reasoning,
-    sum(total_tokens) AS total, sum(reported_usd) AS reported, sum(computed_usd) AS computed,
+_SUMS = f"""SELECT source, {", ".join(f"sum({name}) AS {name}" for name in USAGE_COLUMNS)},
+    sum(reported_usd) AS reported, sum(computed_usd) AS computed,
     sum(reported_usd IS NULL AND computed_usd IS NULL AND key <> '') AS missing
-    FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""
+    FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""  # noqa: S608
 """The sums of each source; a report without figures (key '') takes away no cost of the others."""
 
 _ADD_MESSAGES = """INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens,
@@ -106,9 +106,9 @@ class ReportLog:
         sums = self._sums(db)
         running = [report for report in reported.reports() if report.source == RUNNING]
         if running:
-            self._own_models(db, running, _usage(sums[RESULT]) if RESULT in sums else Usage(), facts)
+            self._own_models(db, running, usage_from(sums[RESULT]) if RESULT in sums else Usage(), facts)
             sums = self._sums(db)
-        source = counted_source({name: _usage(row) for name, row in sums.items()}, record.usage)
+        source = counted_source({name: usage_from(row) for name, row in sums.items()}, record.usage)
         if reported.broken_off and facts.unsummed:
             source = self._broken_off(db, compacted=facts.compacted is not None)
             sums = self._sums(db)
@@ -119,7 +119,7 @@ class ReportLog:
             computed = row["computed"] if not row["missing"] else None
             mixed = row["reported"] is not None and row["computed"] is None
             beyond = record.computed_usd if mixed else computed
-            return TurnUse(source=source, usage=_usage(row), reported_usd=row["reported"], computed_usd=beyond)
+            return TurnUse(source=source, usage=usage_from(row), reported_usd=row["reported"], computed_usd=beyond)
         if MODELS not in sums and self._has_running(db):
             # The running totals did not grow: the cost that the agent reports is that of earlier turns.
             return TurnUse(source=source, usage=record.usage, reported_usd=0.0)
@@ -177,7 +177,7 @@ class ReportLog:
         from agentdash.sessions.rules.costs.reports import MODELS, TRANSCRIPT
 
         partly = bool(db.execute(_ADD_MESSAGES, self._turn).rowcount) or compacted
-        totals = {name: row["total"] or 0 for name, row in self._sums(db).items()}
+        totals = {name: row["total_tokens"] or 0 for name, row in self._sums(db).items()}
         source = MODELS if totals.get(MODELS, 0) > totals.get(TRANSCRIPT, 0) else TRANSCRIPT
         if partly or source == MODELS:
             self._insert_rest(db, source)
@@ -228,17 +228,6 @@ class ReportLog:
                 for one in reported.compactions()
             ],
         )  # fmt: skip
-
-
-def _usage(row: sqlite3.Row) -> Usage:
-    return Usage(
-        input_tokens=row["input"],
-        cached_input_tokens=row["cached"],
-        output_tokens=row["output"],
-        reasoning_output_tokens=row["reasoning"],
-        total_tokens=row["total"],
-        cache_write_tokens=row["written"],
-    )
 
 
 def _number(value: int | None) -> int | None:

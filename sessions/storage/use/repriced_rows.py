@@ -14,7 +14,7 @@ from agentdash.sessions.model.usage import known_sum
 from agentdash.sessions.rules.costs.reports import RECORD, Report
 from agentdash.sessions.rules.costs.repricing import Estimates, KeptReport, Repricing, TurnCost
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import OPEN, usage_from
+from agentdash.sessions.storage.rows import OPEN, struct_from, usage_from
 from agentdash.sessions.storage.use.report_log import ADD_UP
 
 MOST_TURNS = 100
@@ -171,17 +171,12 @@ def _add_up(db: sqlite3.Connection, session: str) -> None:
 
 def _kept(row: sqlite3.Row, model: str | None) -> KeptReport:
     """Return a recorded report; a turn's own sum that names no model has that of its session."""
-    report = Report(
-        source=row["source"],
-        key=row["key"],
+    report = struct_from(
+        Report,
+        row,
         kind="call" if row["kind"] == "call" else "turn",
         model=model if row["model"] is None and row["source"] == RECORD else row["model"],
         usage=usage_from(row),
         written_1h=row["cache_write_1h_tokens"],
-        at=row["at"],
-        reported_usd=row["reported_usd"],
-        computed_usd=row["computed_usd"],
-        price=row["price"],
-        price_as_of=row["price_as_of"],
     )
     return KeptReport(report=report, counted=bool(row["counted"]))

@@ -8,7 +8,7 @@ from agentdash.sessions.rules.costs.reports import Base, Report, cost_before
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import launch_from, load, usage_from
+from agentdash.sessions.storage.rows import launch_from, load, struct_from, usage_from
 
 _NAME_CHARACTERS = 200
 
@@ -156,14 +156,7 @@ def _running_costs(db: sqlite3.Connection, session: str, newest: int, conversati
 
 def _totals(rows: list[sqlite3.Row]) -> list[Report]:
     return [
-        Report(
-            source=row["source"],
-            key=row["key"],
-            kind="thread",
-            usage=usage_from(row),
-            written_1h=row["cache_write_1h_tokens"],
-            reported_usd=row["reported_usd"],
-        )
+        struct_from(Report, row, kind="thread", usage=usage_from(row), written_1h=row["cache_write_1h_tokens"])
         for row in rows
     ]
 

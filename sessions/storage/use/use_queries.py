@@ -24,7 +24,7 @@ from agentdash.sessions.storage.local_days import (
     period_sql,
     quarter_of,
 )
-from agentdash.sessions.storage.rows import WITHOUT_FIGURES, Query
+from agentdash.sessions.storage.rows import WITHOUT_FIGURES, Query, inside
 from agentdash.sessions.storage.use.day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
 
 OTHERS = "\0others"
@@ -110,15 +110,11 @@ class UseQueries:
             try:
                 with self._days.opened() as connection:
                     if connection is not None:
-                        return ask(_Asked(query, _rows_of(connection), days=True))
+                        return ask(_Asked(query, inside(connection), days=True))
             except sqlite3.Error as error:
                 self._days.give_up(error)
         with self._database.snapshot():
             return ask(_Asked(query, self._database.rows, days=False))
-
-
-def _rows_of(connection: sqlite3.Connection) -> Query:
-    return lambda sql, values: connection.execute(sql, values).fetchall()
 
 
 def _table(query: UsageQuery, asked: "_Asked") -> UsageTable:
