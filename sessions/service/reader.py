@@ -32,8 +32,7 @@ from agentdash.sessions.storage.prompts.prompt_history import (
     past_prompts,
     requested_since,
 )
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.storage.queries import Queries
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The marks of conversations, and the compactions that agents reported: appended, and never changed.
+"""The marks of conversations: appended, and never changed.
 
 Each method is one transaction."""
 
@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from agentdash.sessions.model.clock import now_ms
-from agentdash.sessions.model.compaction import RecordedCompaction
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
@@ -148,20 +147,3 @@ SELECT * FROM (
 
 def _mark(row: sqlite3.Row) -> Mark:
     return struct_from(Mark, row, data=load(row["data"], dict[str, Any]) or {})
-
-
-_FIRST_STEP = 1
-"""The number of a turn's first step: its prompt is 0, and the row has the parser's number, from 0."""
-
-
-def compactions_of(database: Database, session_id: str) -> list[RecordedCompaction]:
-    """Return the compactions of a session, oldest first.
-
-    Raises:
-        StoreError: the database cannot be read.
-    """
-    rows = database.rows(
-        f"SELECT turn, step + {_FIRST_STEP} AS step, at, trigger, tokens_before, tokens_after FROM compactions WHERE session = ? ORDER BY turn, n",  # noqa: S608
-        (session_id,),
-    )
-    return [struct_from(RecordedCompaction, row) for row in rows]

@@ -12,14 +12,13 @@ from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.families.families import Families
+from agentdash.sessions.storage.families.families import FAMILY, Families
 from agentdash.sessions.storage.families.family_budgets import FamilyBudgets
-from agentdash.sessions.storage.families.workers import FAMILY
-from agentdash.sessions.storage.marks import Marks, compactions_of, recorded
+from agentdash.sessions.storage.marks import Marks, recorded
 from agentdash.sessions.storage.prompts.adjustments import Adjustments
 from agentdash.sessions.storage.prompts.asks import Asks
 from agentdash.sessions.storage.prompts.prompt_queue import PromptQueue
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed, unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import Unconfirmed
 from agentdash.sessions.storage.rows import (
     COUNTED_COLUMNS,
     OPEN,
@@ -30,6 +29,7 @@ from agentdash.sessions.storage.rows import (
     load,
     prompt_from,
     session_from,
+    struct_from,
     turn_from,
 )
 from agentdash.sessions.storage.urgency import CURRENT
@@ -317,12 +317,25 @@ class Queries:
         return [prompt_from(row) for row in rows]
 
     def unconfirmed(self, session_id: str) -> list[Unconfirmed]:
-        """The prompts of a session of which it is not known whether the agent got them."""
-        return unconfirmed(self.database, session_id)
+        """The prompts of a session of which it is not known whether the agent got them, in the order of their turns."""
+        rows = self.database.rows(
+            "SELECT session, turn, text, created_at, NULL AS steered, id FROM prompts"
+            " WHERE session = ? AND state = 'unconfirmed'"
+            " UNION ALL SELECT session, COALESCE(turn, 0), text, created_at, id, id FROM queue"
+            " WHERE session = ? AND state = 'unconfirmed' ORDER BY turn, steered, id",
+            (session_id, session_id),
+        )
+        return [struct_from(Unconfirmed, row) for row in rows]
 
     def compactions_of(self, session_id: str) -> list[RecordedCompaction]:
         """Return the compactions that the agent of a session reported, oldest first."""
-        return compactions_of(self.database, session_id)
+        rows = self.database.rows(
+            # A row has the parser's number of the step, from 0; the prompt of a turn is 0, its first step 1.
+            "SELECT turn, step + 1 AS step, at, trigger, tokens_before, tokens_after FROM compactions WHERE session = ?"
+            " ORDER BY turn, n",
+            (session_id,),
+        )
+        return [struct_from(RecordedCompaction, row) for row in rows]
 
     def recorded(self, session_id: str) -> Recorded:
         """Return the records of the conversation of a session.

@@ -5,14 +5,14 @@ one of several competing processes succeeds.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import RefusalError, StoreError
-from agentdash.sessions.model.session import Budget, Membership, Session, Status
+from agentdash.sessions.model.session import Budget, Membership, Receipt, Session, Status
 from agentdash.sessions.rules.conversation.marks import Mark
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
@@ -26,6 +26,9 @@ from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.rows import ENDED_ONES, OPEN, dump
 from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
 from agentdash.sessions.storage.wakes import Wakes, note_end
+
+PATIENCE_MS = 60_000
+"""A younger request may be on its way: its front end starts a runner for it."""
 
 _BUSY = (
     "SELECT COUNT(*) FROM turns JOIN sessions ON sessions.id = turns.session"  # noqa: S608
@@ -146,10 +149,6 @@ class Store(Queries):
                 )
         return None if row is None else int(row["launches"])
 
-    def max_running(self, value: int) -> None:
-        """Set how many sessions may run at once, for every process that serves the queue from now on."""
-        self.keep({"max_running": value})
-
     def keep(self, settings: Mapping[str, int]) -> None:
         """Store settings for runners, which never read the settings file."""
         known = {row["name"]: row["value"] for row in self.database.rows("SELECT name, value FROM settings")}
@@ -269,6 +268,30 @@ class Store(Queries):
         if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
             raise StoreError("The request was not recorded.")
         return cursor.lastrowid
+
+    def answer_old(self, has_runner: Callable[[str], bool]) -> None:
+        """Answer the requests that no runner will: the turn has ended, and the process that waited is gone.
+
+        Args:
+            has_runner: whether the runner of a session lives, which answers by itself.
+        """
+        rows = self.database.rows(
+            "SELECT requests.id, requests.session, turns.status FROM requests"
+            " JOIN turns ON turns.session = requests.session AND turns.n = requests.turn"
+            " WHERE done_at IS NULL AND requests.created_at < ?",
+            (now_ms() - PATIENCE_MS,),
+        )
+        for row in rows:
+            status = Status(row["status"])
+            if status.ended and not has_runner(row["session"]):
+                self.database.run(
+                    "UPDATE requests SET done_at = ?, receipt = ? WHERE id = ? AND done_at IS NULL",
+                    (
+                        now_ms(),
+                        dump(Receipt(session=row["session"], status=status, note="the turn had ended")),
+                        row["id"],
+                    ),
+                )
 
     def request_close(self, session: Session, asked_by: str) -> None:
         """Request that the live agent of a session is closed, unless it began to serve another turn."""

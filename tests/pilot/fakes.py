@@ -22,7 +22,7 @@ from agentdash.sessions.service.managing.housekeeping import Housekeeping
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.service.reading.steps import StepsReader
 from agentdash.sessions.storage.prompts.prompt_history import MOST_PROMPTS, PastPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import Unconfirmed
 from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.sessions.transcript.index.kind_codes import encoded
 from agentdash.sessions.transcript.mark_steps import Marking, marking

@@ -11,8 +11,7 @@ from textual.content import Content
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.prompts.queue import SessionQueue
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.tui.messages import SessionsChanged

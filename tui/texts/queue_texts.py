@@ -8,8 +8,7 @@ from agentdash.sessions.agents.registry import is_agent, takes_prompts
 from agentdash.sessions.model.session import Receipt, Session
 from agentdash.sessions.rules.attention import unconfirmed
 from agentdash.sessions.service.prompts.prompter import Sent
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.sessions.text.units import age, count
 from agentdash.tui.texts.screen_texts import title

@@ -24,7 +24,7 @@ from agentdash.sessions.model.session import Receipt, Session, Status
 from agentdash.sessions.rules.asks.answers import not_given
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.service.lifecycle.stop_family import StopHow
-from agentdash.sessions.storage.families.workers import LEAD_KEY
+from agentdash.sessions.storage.families.families import LEAD_KEY
 
 if TYPE_CHECKING:
     from agentdash.sessions.service.prompts.prompter import Sent as Accepted

@@ -19,8 +19,8 @@ from agentdash.sessions.rules.limits.family_account import Account
 from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.processes.runner_lock import HeldLock
 from agentdash.sessions.settings.sections import OrchestrationSettings
+from agentdash.sessions.storage.families.families import Families
 from agentdash.sessions.storage.families.family_budgets import FamilyState
-from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.paths import Layout
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Reading:
     """The ends that the answer of one call names."""
 
-    def __init__(self, layout: Layout, workers: Workers) -> None:
+    def __init__(self, layout: Layout, workers: Families) -> None:
         self._layout, self._workers = layout, workers
         self._ends: list[Session] = []
         self._refused: list[Session] = []
@@ -128,7 +128,7 @@ class Calls:
         self.client = client
         self.cancelled = cancelled
         self.progress = progress
-        self.workers = Workers(manager.store.database)
+        self.workers = manager.store.families
         """The caller's workers in the store."""
         self.reading = Reading(manager.layout, self.workers)
         """The ends that the answer names."""

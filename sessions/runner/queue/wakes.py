@@ -18,7 +18,6 @@ from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.wake_waiter import send_waiter
 from agentdash.sessions.runner.queue.waking import decision, wake_text
-from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
@@ -64,7 +63,7 @@ def _wake(layout: Layout, store: Store, family: Family) -> bool:
     if launch is None:  # the rows of the lead are damaged, and the queue is served nevertheless
         return store.wakes.drop(family)
     did = {end.session: facts(layout, store, end) for end in family.ends[:_MOST_READ]}
-    text = wake_text(family.ends, did, Workers(store.database).spoken_to(lead.id, None))
+    text = wake_text(family.ends, did, store.families.spoken_to(lead.id, None))
     text = agent_named(lead.agent).expands.quoted(text)
     if not store.wakes.wake(family, text, plan_like(launch), builder(layout, store)):
         return False

@@ -41,8 +41,7 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, Unconfirmed, resend_key
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store
 

@@ -16,8 +16,7 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.chains import Waiting
 from agentdash.sessions.storage.prompts.new_turn import limits_now
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed, dismiss
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.storage.store import Store
 
 SHORTEST_KEY = 4
@@ -192,7 +191,7 @@ class SessionQueue(Guarded):
             UsageError: it is not unconfirmed; other prompts of its turn are left as they are.
         """
         session = self._checked_unconfirmed(prompt)
-        dismiss(self._store.database, prompt)
+        self._store.queue.dismiss(prompt)
         self._prompter.serve(session.id)
         return self._reader.by_id(session.id)
 

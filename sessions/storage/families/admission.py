@@ -22,6 +22,7 @@ from agentdash.sessions.rules.limits.admission import (
 )
 from agentdash.sessions.rules.limits.family_account import Account, accounts
 from agentdash.sessions.rules.limits.period_budgets import Share
+from agentdash.sessions.storage.families.families import LEAD_KEY
 from agentdash.sessions.storage.families.family_budgets import (
     accounts_of,
     budgets_of,
@@ -30,7 +31,6 @@ from agentdash.sessions.storage.families.family_budgets import (
     members_of,
     name_of,
 )
-from agentdash.sessions.storage.families.workers import LEAD_KEY
 from agentdash.sessions.storage.rows import dump, inside, load
 from agentdash.sessions.storage.usual_use import usual_use
 

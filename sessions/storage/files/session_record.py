@@ -3,8 +3,9 @@
 They are restored to undo a deletion, or after the database was lost."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -148,17 +149,24 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
             _insert(db, "turns", _turn_row(turn, launch, identity))
         count_lacking(db, session.id)
         for prompt in identity.prompts:
-            _insert(db, "prompts", _prompt_row(prompt))
+            # The number was given by the lost database; in this one another prompt may have it.
+            _insert(db, "prompts", _plain(prompt, ("id", "steered")))
         for place, queued in enumerate(identity.queue):
-            _insert(db, "queue", _queue_row(queued, place))
+            plan = bytes(queued.recorded_plan).decode()
+            _insert(db, "queue", _plain(queued, ("id", "recorded_plan")) | {"plan": plan, "place": place})
         _insert_marks(db, identity.marks)
         if session.seen_at is not None:
             _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
     return True
 
 
+def _plain(value: Struct, without: Iterable[str]) -> dict[str, Any]:
+    """Return the fields of a value that are stored as they are."""
+    return {name: field for name, field in structs.asdict(value).items() if name not in without}
+
+
 def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
-    plain = {key: value for key, value in structs.asdict(session).items() if key not in _OWN_COLUMNS}
+    plain = _plain(session, _OWN_COLUMNS)
     usage = {name: getattr(session.usage, name) for name in USAGE_COLUMNS}
     built = {name: dump(getattr(recipe, name)) for name in ("options", "command", "env")}
     values = {name: plain[name] for name in ("activity", "plan", "taken_by", "budget")}
@@ -169,7 +177,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
 
 def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, object]:
     session, derived = identity.session, ("argv", "mode", "transport", "compacts", "cost_missing", "tokens_missing")
-    plain = {key: value for key, value in structs.asdict(turn).items() if key not in derived}
+    plain = _plain(turn, derived)
     packed = {name: dump(plain[name]) for name in ("usage", "thread_usage", "left", "unreadable")}
     receipt = dump(turn.receipt) if turn.receipt else None
     columns = {"receipt": receipt, "launch": dump(launch)}
@@ -179,16 +187,6 @@ def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, objec
     if turn.n == session.turn and session.denied_names is not None:
         columns["denied_names"] = dump(session.denied_names)
     return plain | packed | columns
-
-
-def _prompt_row(prompt: Prompt) -> dict[str, object]:
-    # The number was given by the lost database; in this one another prompt may have it.
-    return {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "steered")}
-
-
-def _queue_row(prompt: QueuedPrompt, place: int) -> dict[str, object]:
-    plain = {key: value for key, value in structs.asdict(prompt).items() if key not in ("id", "recorded_plan")}
-    return plain | {"plan": bytes(prompt.recorded_plan).decode(), "place": place}
 
 
 def _insert_marks(db: sqlite3.Connection, marks: Sequence[Mark]) -> None:

@@ -5,9 +5,10 @@ tombstones again if the database was lost: families go on counting what their de
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct, structs
 
@@ -18,6 +19,8 @@ from agentdash.sessions.storage.files.session_record import Identity, read_ident
 from agentdash.sessions.storage.paths import SESSION_ID, Layout, SessionFolder
 from agentdash.sessions.storage.rows import dump
 from agentdash.sessions.storage.store import Store
+
+T = TypeVar("T")
 
 
 class Trashed(Struct, frozen=True, kw_only=True):
@@ -64,22 +67,19 @@ def count(layout: Layout) -> int:
 
 def listing(layout: Layout) -> list[Trashed]:
     """The deleted sessions with their sizes, last deleted first."""
-    entries = []
-    for path in _entries(layout):
-        with suppress(FileNotFoundError):  # restored or removed since the trash was listed
-            if _is_a_sessions(path):
-                entries.append(_trashed(path))
-    return sorted(entries, key=lambda trashed: -trashed.deleted_at)
+    return sorted(_each(layout, _trashed), key=lambda trashed: -trashed.deleted_at)
 
 
 def sessions(layout: Layout) -> list[Session]:
     """The deleted sessions, last deleted first; a placeholder for each whose record cannot be read."""
-    deleted = []
+    return sorted(_each(layout, _session), key=lambda session: -(session.deleted_at or 0))
+
+
+def _each(layout: Layout, read: Callable[[Path], T]) -> Iterator[T]:
     for path in _entries(layout):
-        with suppress(FileNotFoundError):  # restored or removed since the folder was listed
+        with suppress(FileNotFoundError):  # restored or removed since the trash was listed
             if _is_a_sessions(path):
-                deleted.append(_session(path))
-    return sorted(deleted, key=lambda session: -(session.deleted_at or 0))
+                yield read(path)
 
 
 def _session(path: Path) -> Session:

@@ -16,6 +16,7 @@ from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.chain import Predecessor, Standing, unanswered_prompt
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.families.admission import admit_chained
+from agentdash.sessions.storage.prompts.new_turn import insert_turn_prompt
 from agentdash.sessions.storage.rows import dump, launch_from, status_from, struct_from
 
 _WAITS = "waiting.after IS NOT NULL AND waiting.status = 'queued'"
@@ -89,7 +90,7 @@ class Chains:
                 (waiting.before.id, launch.model, now, waiting.id),
             )
             db.execute("UPDATE turns SET launch = ? WHERE session = ? AND n = ?", (dump(launch), *place))
-            _insert_prompt(db, waiting.id, waiting.turn, text, now)
+            insert_turn_prompt(db, waiting.id, waiting.turn, text, now)
         return True
 
     def note(self, waiting: Waiting, standing: Standing) -> None:
@@ -141,16 +142,8 @@ def give_up(db: sqlite3.Connection, session_id: str) -> None:
     if row is None:
         return
     waiting = _waiting(row)
-    text = unanswered_prompt(waiting.task)
-    _insert_prompt(db, waiting.id, waiting.turn, text, now_ms())
+    insert_turn_prompt(db, waiting.id, waiting.turn, unanswered_prompt(waiting.task), now_ms())
     db.execute("UPDATE sessions SET after = NULL, blocked = 0 WHERE id = ?", (session_id,))
-
-
-def _insert_prompt(db: sqlite3.Connection, session_id: str, turn: int, text: str, now: int) -> None:
-    db.execute(
-        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
-        (session_id, turn, text, now),
-    )
 
 
 def _waiting(row: sqlite3.Row) -> Waiting:

@@ -50,7 +50,8 @@ class DraftFiles:
         """Return the newest draft; empty if there is none."""
         if key not in self._on_disk:
             return ""
-        for path in self._files(key):
+        drafts = [self._folder / name for name in self._names() if name.partition(".")[0] == key]
+        for path in sorted(drafts, key=_written_at, reverse=True):
             with suppress(OSError, UnicodeDecodeError):
                 data, written = _read(path), _written_at(path)
                 if self._was_sent(data.decode(), written // 1_000_000):
@@ -89,11 +90,6 @@ class DraftFiles:
             with suppress(FileNotFoundError):
                 if _read(path) == known:
                     path.unlink()
-
-    def _files(self, key: str) -> list[Path]:
-        """The files of a draft, newest first."""
-        drafts = [self._folder / name for name in self._names() if name.partition(".")[0] == key]
-        return sorted(drafts, key=_written_at, reverse=True)
 
     def _names(self) -> list[str]:
         try:

@@ -79,11 +79,15 @@ def insert_turn(
         " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
         (session_id, n, run_id, dump(launch), now, asked_by),
     )
-    if prompt is None:
-        return
+    if prompt is not None:
+        insert_turn_prompt(db, session_id, n, prompt, now)
+
+
+def insert_turn_prompt(db: sqlite3.Connection, session_id: str, n: int, text: str, now: int) -> None:
+    """Insert the prompt of a queued turn, which then gets a place."""
     db.execute(
         "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
-        (session_id, n, prompt, now),
+        (session_id, n, text, now),
     )
 
 

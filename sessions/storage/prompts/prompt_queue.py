@@ -24,7 +24,9 @@ from agentdash.sessions.storage.prompts.queued_prompt import (
     Build,
     QueuedPrompt,
     Request,
+    Unconfirmed,
     attempt_of,
+    decide,
     first_key,
     hold,
     insert_prompt,
@@ -33,7 +35,6 @@ from agentdash.sessions.storage.prompts.queued_prompt import (
     prompt_of,
     resend_key,
 )
-from agentdash.sessions.storage.prompts.unconfirmed import decide
 from agentdash.sessions.storage.rows import ENDED_ONES, dump
 from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
 
@@ -192,6 +193,11 @@ class PromptQueue:
                 (place_at_edge(db, row["session"], first=True), now_ms(), prompt_id),
             )
             return take(db, row["session"], build)
+
+    def dismiss(self, prompt: Unconfirmed) -> bool:
+        """Record that the user needs no second attempt; False if it was sent again or dismissed before."""
+        with self._database.transaction() as db:
+            return decide(db, prompt.session, prompt.turn, prompt.steered, PromptState.DISMISSED)
 
     def advance(self, session_id: str, build: Build) -> int | None:
         """Begin the turn of the next prompt, if the session is free; return its number."""

@@ -1,6 +1,7 @@
 """A prompt in the queue, the keys by which each is sent once, and its row: which is next, and how it is held.
 
-The functions for rows work inside the transaction of their caller."""
+Of an unconfirmed prompt it is not known whether its agent got it: it began a turn, or was written into a running one.
+Only the user sends it again, or dismisses it.  The functions for rows work inside the transaction of their caller."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.launch import Launch, TurnPlan, plan_like
-from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER
+from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, PromptState
 from agentdash.sessions.storage.rows import dump, launch_from, struct_from
 
 AGAIN = ", attempt "
@@ -62,6 +63,18 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
             return msgspec.json.decode(self.recorded_plan, type=TurnPlan)
         except msgspec.MsgspecError as error:
             raise StoreError(f"The settings of a queued prompt cannot be read: {error}.") from None
+
+
+class Unconfirmed(Struct, frozen=True, kw_only=True):
+    """An unconfirmed prompt."""
+
+    session: str
+    turn: int
+    """The turn that it began, or into which it was written."""
+    text: str
+    created_at: int
+    steered: int | None = None
+    """Its number in the queue, if it was written into a running turn."""
 
 
 Build = Callable[[QueuedPrompt, int, Recorded], Launch]
@@ -231,3 +244,23 @@ def place_at_edge(db: sqlite3.Connection, session_id: str, *, first: bool) -> fl
         (session_id,),
     ).fetchone()
     return float(row["place"]) if row["place"] is not None else 0.0
+
+
+def decide(db: sqlite3.Connection, session_id: str, turn: int, steered: int | None, state: PromptState) -> bool:
+    """Record the user's decision about a prompt, inside the caller's transaction; False if it was decided before.
+
+    The arguments are those of :class:`Unconfirmed`.
+    """
+    if steered is None:
+        return bool(
+            db.execute(
+                "UPDATE prompts SET state = ? WHERE session = ? AND turn = ? AND state = 'unconfirmed'",
+                (state, session_id, turn),
+            ).rowcount
+        )
+    return bool(
+        db.execute(
+            "UPDATE queue SET state = ?, changed_at = ? WHERE session = ? AND id = ? AND state = 'unconfirmed'",
+            (state, now_ms(), session_id, steered),
+        ).rowcount
+    )

@@ -10,8 +10,10 @@ from msgspec import Struct
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.session import Left, Status, TakenBy, left_text
 from agentdash.sessions.model.taken_by import BY_HAND, HAND
+from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.rules.launch import Command, Launch, plan_like
 from agentdash.sessions.rules.turn_facts import Facts
+from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import UNDER_WAY, Build
 from agentdash.sessions.storage.rows import ENDED_ONES, dump
@@ -91,7 +93,12 @@ class Takeovers:
             if content is not None and done.turn is not None:
                 self._insert(db, session_id, taken, done.turn, content, owner, now)
             if done.turn is not None or done.reason is not None:
-                _mark(db, session_id, taken, done, now)
+                reason = {"reason": done.reason} if done.reason is not None else {}
+                data = {"prompts": done.prompts, "seconds": round(done.seconds, 1), **reason}
+                add_mark(
+                    db, session_id, MarkKind.TAKEOVER, after=taken.turn, turn=done.turn, data=data,
+                    asked_by=taken.user, at=now,
+                )  # fmt: skip
             take(db, session_id, build)
         return True
 
@@ -147,13 +154,3 @@ def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None
         (session_id, facts.agent_session),
     ).fetchone()
     return total - row["cost"] if row["cost"] <= total else total
-
-
-def _mark(db: sqlite3.Connection, session_id: str, taken: TakenBy, done: ByHand, now: int) -> None:
-    data: dict[str, object] = {"prompts": done.prompts, "seconds": round(done.seconds, 1)}
-    if done.reason is not None:
-        data["reason"] = done.reason
-    db.execute(
-        "INSERT INTO marks (session, kind, after, turn, data, asked_by, at) VALUES (?, 'takeover', ?, ?, ?, ?, ?)",
-        (session_id, taken.turn, done.turn, dump(data), taken.user, now),
-    )

@@ -4,7 +4,7 @@ A turn is claimed, adopted and ended by compare-and-set.  Only the process that 
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import structs
@@ -22,6 +22,7 @@ from agentdash.sessions.model.session import (
     Usage,
     left_text,
 )
+from agentdash.sessions.model.usage import known_sum
 from agentdash.sessions.rules.attention import Stuck
 from agentdash.sessions.rules.compaction import CompactionMark, cleared
 from agentdash.sessions.rules.conversation.marks import MarkKind
@@ -63,7 +64,7 @@ class TurnLog:
                 " started_at = ?, launch = json_set(launch, '$.model_before',"
                 " (SELECT model FROM sessions WHERE id = turns.session))"
                 " WHERE session = ? AND n = ? AND status = 'queued'",
-                (*self._identity(), now, self._session, self._n),
+                (*structs.astuple(self._owner), now, self._session, self._n),
             ).rowcount
             if not changed:
                 return None
@@ -86,7 +87,7 @@ class TurnLog:
             changed = db.execute(
                 f"UPDATE turns SET runner_pid = ?, runner_start = ?, boot_id = ?, pid_ns = ?"  # noqa: S608
                 f" WHERE session = ? AND n = ? AND status IN ({LIVE_ONES})",
-                (*self._identity(), self._session, self._n),
+                (*structs.astuple(self._owner), self._session, self._n),
             ).rowcount
             return self._read_claim(db) if changed else None
 
@@ -362,9 +363,6 @@ class TurnLog:
         )
         return bool(rows)
 
-    def _identity(self) -> tuple[int, int, str, str]:
-        return self._owner.pid, self._owner.start, self._owner.boot_id, self._owner.pid_ns
-
     def _read_claim(self, db: sqlite3.Connection) -> Claim:
         row = db.execute(
             "SELECT turns.*, sessions.agent AS agent, sessions.cwd AS cwd FROM turns"
@@ -401,7 +399,7 @@ class TurnLog:
         total = Usage()
         for row in rows:
             total = total.plus(load(row["usage"], Usage) or Usage())
-        costs = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+        cost_usd, about_usd = (known_sum(*(row[name] for row in rows)) for name in ("cost_usd", "cost_about_usd"))
         db.execute(
             f"UPDATE sessions SET {', '.join(f'{name} = ?' for name in USAGE_COLUMNS)}, cost_usd = ?, steps = ?,"  # noqa: S608
             " cost_about_usd = ?, context_tokens = COALESCE(?, context_tokens),"
@@ -410,7 +408,7 @@ class TurnLog:
             " last_message = COALESCE(?, last_message) WHERE id = ?",
             (
                 *(getattr(total, name) for name in USAGE_COLUMNS),
-                sum(costs) if costs else None, sum(row["steps"] for row in rows), _about(rows),
+                cost_usd, sum(row["steps"] for row in rows), about_usd,
                 _number(facts.context_tokens), _number(facts.context_window), facts.unknown, facts.denied,
                 name_of(facts.agent_session), _short(facts.model), _short(facts.last_message),
                 self._session,
@@ -428,12 +426,6 @@ def _forget_written(facts: Facts) -> None:
 def _known(usage: Usage) -> str | None:
     """Usage as JSON; None if unknown, so that a process that concludes for a runner keeps the runner's figures."""
     return dump(usage) if usage.known else None
-
-
-def _about(rows: Sequence[sqlite3.Row]) -> float | None:
-    """Return the estimated cost of a session; None if nothing was estimated."""
-    estimates = [row["cost_about_usd"] for row in rows if row["cost_about_usd"] is not None]
-    return sum(estimates) if estimates else None
 
 
 def _number(value: int | None) -> int | None:

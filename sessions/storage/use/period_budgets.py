@@ -51,7 +51,8 @@ class PeriodBudgets:
 
         A budget that the user raised keeps the raised value until its period ends.
         """
-        rows = [(source, *_row(one)) for one in {(b.folder, b.period): b for b in budgets}.values()]
+        newest = {(one.folder, one.period): one for one in budgets}
+        rows = [(source, *place, one.most.tokens, one.most.cost_usd, one.action) for place, one in newest.items()]
         known = self._database.rows(
             "SELECT source, folder, period, tokens, cost_usd, action FROM budgets WHERE source = ?", (source,)
         )
@@ -120,10 +121,6 @@ class PeriodBudgets:
             states = states_of(query, os.path.realpath(rows[0]["cwd"]))
         stops = [one for one in states if one.budget.action == "stop"]
         return over(stops), over(one for one in states if one not in stops)
-
-
-def _row(one: PeriodBudget) -> tuple[object, ...]:
-    return one.folder, one.period, one.most.tokens, one.most.cost_usd, one.action
 
 
 _KEPT = "UPDATE shares SET tokens = ?, cost_usd = ? WHERE session = ? AND turn = ?"

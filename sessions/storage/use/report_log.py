@@ -27,6 +27,8 @@ _SUMS = f"""SELECT source, {", ".join(f"sum({name}) AS {name}" for name in USAGE
     FROM reports WHERE session = ? AND turn = ? AND kind <> 'thread' AND source <> 'record' GROUP BY source"""  # noqa: S608
 """The sums of each source; a report without figures (key '') takes away no cost of the others."""
 
+_HAS_RUNNING = "SELECT 1 FROM reports WHERE session = ? AND turn = ? AND source = 'running'"
+
 _ADD_MESSAGES = """INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens,
     cached_input_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_output_tokens,
     total_tokens, reported_usd, computed_usd, price, price_as_of)
@@ -120,7 +122,7 @@ class ReportLog:
             mixed = row["reported"] is not None and row["computed"] is None
             beyond = record.computed_usd if mixed else computed
             return TurnUse(source=source, usage=usage_from(row), reported_usd=row["reported"], computed_usd=beyond)
-        if MODELS not in sums and self._has_running(db):
+        if MODELS not in sums and db.execute(_HAS_RUNNING, self._turn).fetchone() is not None:
             # The running totals did not grow: the cost that the agent reports is that of earlier turns.
             return TurnUse(source=source, usage=record.usage, reported_usd=0.0)
         if record.reported_usd is None and record.computed_usd is None and MESSAGE in sums:
@@ -151,10 +153,6 @@ class ReportLog:
         if changed or reported.pending:
             db.execute("DELETE FROM use_sums WHERE session = ? AND turn = ?", self._turn)
             db.execute(ADD_UP, self._turn)
-
-    def _has_running(self, db: sqlite3.Connection) -> bool:
-        rows = db.execute("SELECT 1 FROM reports WHERE session = ? AND turn = ? AND source = 'running'", self._turn)
-        return rows.fetchone() is not None
 
     def _sums(self, db: sqlite3.Connection) -> dict[str, sqlite3.Row]:
         """Return the sums of each source."""

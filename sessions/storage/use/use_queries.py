@@ -191,7 +191,8 @@ class _Asked:
             )
         rows = [_row(by, row, named=by in _NAMED) for row in self._ask(sql, greatest)]
         if greatest is None and len(rows) == most:
-            more = self._number() - len(rows)
+            (row,) = self._ask(f"SELECT count(DISTINCT {_KEYS[by]}) AS number FROM {self._used}")  # noqa: S608
+            more = row["number"] - len(rows)
         return rows[::-1] if by in STEPS else rows, more
 
     def _greatest_sessions(self, most: int) -> tuple[list[str], int]:
@@ -203,11 +204,6 @@ class _Asked:
         sql = f"SELECT used.session AS grouped, {number} FROM used GROUP BY 1 ORDER BY {_GREATEST_FIRST} LIMIT {most}"  # noqa: S608
         rows = self._ask(sql)
         return [row["grouped"] for row in rows], rows[0]["number"] - len(rows) if rows else 0
-
-    def _number(self) -> int:
-        """Return the number of the groups."""
-        (row,) = self._ask(f"SELECT count(DISTINCT {_KEYS[self._query.by]}) AS number FROM {self._used}")  # noqa: S608
-        return int(row["number"])
 
     def columns(self, step: Step, shown: Sequence[str] | None) -> Iterator[UsageColumn]:
         """Yield the sums of each group in each period; groups that are not shown are one group, :data:`OTHERS`."""
@@ -234,8 +230,13 @@ class _Asked:
         return f"SELECT {key} AS grouped{period}, {_SUMS}, {_COUNTS} FROM {self._used}"  # noqa: S608
 
     def _ask(self, sql: str, value: object = None) -> Sequence[sqlite3.Row]:
-        """Run a query over ``used``, the rows of the question: ``?1`` is the family, ``?2`` the value."""
-        tables = [f"used AS ({self._source()})"]
+        """Run a query over ``used``: ``?1`` is the family, ``?2`` the value.
+
+        It has the sums of days, and the turns at work without figures.
+        """
+        parts = [*self._sums(), without_figures(self._condition("quarter", self._begin, self._end))]
+        used = " UNION ALL ".join(f"SELECT {_COLUMNS} FROM ({one})" for one in parts)  # noqa: S608
+        tables = [f"used AS ({used})"]
         if "tops." in sql:
             tables.append(_TOPS)
         if self._query.family is not None:
@@ -243,11 +244,6 @@ class _Asked:
         values = (self._query.family, value if isinstance(value, str) else json.dumps(value))
         whole = f"WITH RECURSIVE {', '.join(tables)} {sql}"
         return self._rows(whole, values[: 2 if "?2" in sql else 1 if "?1" in whole else 0])
-
-    def _source(self) -> str:
-        """Return the query of the sums of days and of the turns at work without figures."""
-        parts = [*self._sums(), without_figures(self._condition("quarter", self._begin, self._end))]
-        return " UNION ALL ".join(f"SELECT {_COLUMNS} FROM ({one})" for one in parts)  # noqa: S608
 
     def _sums(self) -> list[str]:
         """Return queries of the sums of days: whole days from their table, parts of days added up."""

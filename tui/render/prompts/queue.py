@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.prompts.delivery import queue_state
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.text.sanitize import one_line, pad
 from agentdash.sessions.text.units import age
 from agentdash.tui.render.style import Style

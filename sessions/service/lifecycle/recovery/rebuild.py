@@ -85,7 +85,7 @@ def rebuild(layout: Layout, max_running: int | None = None) -> Rebuilt:
     store = Store(layout.database)
     try:
         if max_running is not None:
-            store.max_running(max_running)
+            store.keep({"max_running": max_running})
         done = Rebuilt(set_aside=str(aside) if aside else None)
         for folder, kind in ghosts(layout, store.ids()):
             try:

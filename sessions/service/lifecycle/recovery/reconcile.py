@@ -36,7 +36,6 @@ from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers,
 from agentdash.sessions.storage.files.file_part import FilePart
 from agentdash.sessions.storage.files.line_reader import LineReader
 from agentdash.sessions.storage.files.session_record import write_identity
-from agentdash.sessions.storage.old_requests import answer_old
 from agentdash.sessions.storage.paths import SESSION_ID, Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner, move_times
@@ -76,7 +75,7 @@ def settle(layout: Layout, store: Store) -> None:
     _mind_warm_agents(layout, store)
     _free_taken(layout, store)
     with suppress(OSError, AgentdashError):
-        answer_old(store.database, lambda session_id: runner_lock.is_held(layout.session(session_id).lock))
+        store.answer_old(lambda session_id: runner_lock.is_held(layout.session(session_id).lock))
     with suppress(AgentdashError):
         _serve_queues(layout, store)
         pump(layout, store)

@@ -76,7 +76,7 @@ def places(store):
 
 
 def test_a_session_that_waits_is_queued_and_takes_no_place(layout, store):
-    store.max_running(1)
+    store.keep({"max_running": 1})
     create(layout, store, A)
     create(layout, store, B, after=A)
     serve_chains(layout, store)

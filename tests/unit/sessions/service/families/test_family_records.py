@@ -44,7 +44,6 @@ from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.families.permissions import Bound, check_mode
 from agentdash.sessions.service.manager import SessionManager
-from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
@@ -327,7 +326,7 @@ def test_an_ephemeral_worker_is_archived_when_it_is_done_and_its_lead_has_read_i
     }
     manager.housekeeping.settle()
     assert manager.reader.sessions(archived=True) == []
-    Workers(store.database).report(workers.values())
+    store.families.report(workers.values())
     manager.housekeeping.settle()
     assert [one.id for one in manager.reader.sessions(archived=True)] == [workers["ephemeral"].id]
 
@@ -374,7 +373,7 @@ def test_a_compaction_that_failed_leaves_the_conversation(manager, store):
 @pytest.mark.parametrize("status", [Status.FAILED, Status.STOPPED, Status.LOST])
 def test_an_ephemeral_worker_that_did_not_end_well_stays(manager, store, status):
     worker = record(manager, TWO, last=status, parent=record(manager, TWO).id, lifecycle="ephemeral")
-    assert Workers(store.database).report([worker]) == {worker.id}
+    assert store.families.report([worker]) == {worker.id}
     manager.housekeeping.settle()
     assert worker.id in [one.id for one in manager.reader.sessions()]
 

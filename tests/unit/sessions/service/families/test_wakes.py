@@ -16,7 +16,6 @@ from agentdash.sessions.runner.queue.wakes import serve_wakes
 from agentdash.sessions.service.families.explaining import family_facts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
-from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.prompt_history import past_prompts
 from agentdash.sessions.storage.store import Store
@@ -100,7 +99,7 @@ def wake_prompts(store):
 
 
 def read_by_lead(store, name):
-    Workers(store.database).report([store.session(name)])
+    store.families.report([store.session(name)])
 
 
 def by_hand(store, name, n):
@@ -360,7 +359,7 @@ def test_the_lead_is_told_to_which_workers_the_user_spoke(layout, store, family)
     for name in family:
         end(store, name)
     launch = store.launch(family[0], 1)
-    workers = Workers(store.database)
+    workers = store.families
     assert workers.spoken_to(LEAD, None) == []
     add_turn(store, family[0], 1, "and the docs", launch)
     add_turn(store, family[1], 1, "go on", launch, asked_by=LEAD)

@@ -10,7 +10,7 @@ from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.service.families.rights import Rights
 from agentdash.sessions.service.prompts.queue import SessionQueue
-from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
+from agentdash.sessions.storage.prompts.queued_prompt import Unconfirmed
 
 SESSION = factories.session()
 OWN = Unconfirmed(session=SESSION.id, turn=2, text="drop the index", created_at=1)

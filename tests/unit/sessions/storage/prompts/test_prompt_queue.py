@@ -14,7 +14,6 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.files.session_record import read_identity, restore, write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.queued_prompt import MOST_ATTEMPTS, resend_key
-from agentdash.sessions.storage.prompts.unconfirmed import dismiss
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog
@@ -291,8 +290,8 @@ def test_each_unconfirmed_prompt_is_sent_again_once_or_dismissed(store, doubtful
         add(store, "first remark", resends=1, steered=first)
     assert unconfirmed(store) == [(1, "do it", None), (1, "second remark", second)]
     for one in store.unconfirmed(NAME):
-        assert dismiss(store.database, one)
-        assert not dismiss(store.database, one)
+        assert store.queue.dismiss(one)
+        assert not store.queue.dismiss(one)
     assert (unconfirmed(store), store.session(NAME).unconfirmed) == ([], 0)
     assert store.prompts(NAME)[0].state == "dismissed"
     assert [store.queue.prompt(number).state for number in doubtful] == ["resent", "dismissed"]
