@@ -1,7 +1,7 @@
 """The sessions that need attention, with reason and time, and the order in which the user should see all.  Pure.
 
 A session has at most one such reason, the most urgent.  This module guesses nothing: the runner concludes that a turn
-is stuck, from steps and processor time (:mod:`.limits.loop_detector`, :mod:`..runner.limits.idleness`).  The
+is stuck, from steps and processor time (:mod:`.limits.loop_detector`, :mod:`..runner.limits.stuck`).  The
 database stores the order."""
 
 from collections.abc import Sequence

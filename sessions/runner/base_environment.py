@@ -10,12 +10,11 @@ variables that have a recorded value.
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Protocol
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.runner.processes.processes import HOOK_TAG, RUN_TAG, RUNNER_MARK, SESSION_TAG
 from agentdash.sessions.storage.paths import Layout, SessionFolder, write_atomic
-from agentdash.sessions.storage.queries import Recipe
+from agentdash.sessions.storage.queries import Queries
 
 TAGS = frozenset({SESSION_TAG, RUN_TAG, HOOK_TAG, RUNNER_MARK})
 """The variables of one process of agentdash or of an agent, which nothing else inherits."""
@@ -29,19 +28,7 @@ _MOST_ABOVE = 100
 _agents_choice: bool | None = None
 
 
-class Sessions(Protocol):
-    """The queries about a session."""
-
-    def session(self, session_id: str) -> Session | None:
-        """Return the session with exactly this id."""
-        ...
-
-    def recipe(self, session_id: str) -> Recipe:
-        """Return what later turns need."""
-        ...
-
-
-def serves(store: Sessions, session_id: str) -> None:
+def serves(store: Queries, session_id: str) -> None:
     """Name the session for which this process works as a runner or a waiter.
 
     A session that another one started gave it an environment that an agent chose.
@@ -79,7 +66,7 @@ def base_for(folder: SessionFolder) -> dict[str, str]:
     return {name: value for name, value in own.items() if _digest(folder.id, name, value) in known}
 
 
-def base_of_user(layout: Layout, store: Sessions, session: Session) -> dict[str, str]:
+def base_of_user(layout: Layout, store: Queries, session: Session) -> dict[str, str]:
     """Return the same for a command of the user about a session: what the user gave to the session above all others."""
     first = session
     for _ in range(_MOST_ABOVE):

@@ -52,7 +52,9 @@ class Follower:
         self._parser = parser
         self._tell = tell
         self._meter = meter
-        self._times = _opened(times)
+        self._times: int | None = None
+        with contextlib.suppress(OSError):
+            self._times = os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._lines: Iterator[tuple[int, bytes]] | None = None
         self._stamped = True
         self.steps = 0
@@ -139,9 +141,3 @@ class Follower:
         if self._times is not None:
             with contextlib.suppress(OSError):  # a full disk must not stop the reading; the steps then have no time
                 os.write(self._times, stamp(self._reader.offset, now))
-
-
-def _opened(times: Path) -> int | None:
-    with contextlib.suppress(OSError):
-        return os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    return None

@@ -29,23 +29,24 @@ def watch_growth(path: Path) -> int | None:
 class LateWatch:
     """Watches a file that is found only after the wait began."""
 
-    def __init__(self) -> None:
+    def __init__(self, poll: select.poll) -> None:
+        self._poll = poll
         self.descriptor: int | None = None
         """Readable when the file was written; None if there is no file, or the kernel cannot watch it."""
         self._path: Path | None = None
 
-    def on(self, path: Path | None, poll: select.poll) -> None:
+    def on(self, path: Path | None) -> None:
         """Wait for this file, too; a repeated call has no effect."""
         if path is None or path == self._path:
             return
         self._path, self.descriptor = path, watch_growth(path)
         if self.descriptor is not None:
-            poll.register(self.descriptor, select.POLLIN)
+            self._poll.register(self.descriptor, select.POLLIN)
 
-    def off(self, poll: select.poll) -> None:
+    def off(self) -> None:
         """Stop waiting for the file."""
         if self.descriptor is not None:
-            poll.unregister(self.descriptor)
+            self._poll.unregister(self.descriptor)
             os.close(self.descriptor)
             self.descriptor = None
 

@@ -16,15 +16,7 @@ from agentdash.sessions.storage.turns.live_log import LiveLog
 
 
 class OwnConversation:
-    """Judges the conversation that the output of a turn names.
-
-    Args:
-        store: the rows.
-        agent: the agent.
-        session_id: the session.
-        turn: the number of the turn.
-        launch: its start.
-    """
+    """Judges the conversation that the output of a turn names."""
 
     def __init__(self, store: Store, agent: Agent, session_id: str, turn: int, launch: Launch | None) -> None:
         self._store = store

@@ -31,8 +31,8 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.clock_steps import ClockSteps
 from agentdash.sessions.runner.disk import DiskWatch, Reserve
 from agentdash.sessions.runner.follow import Follower
-from agentdash.sessions.runner.limits.idleness import Look
 from agentdash.sessions.runner.limits.spending import Spending
+from agentdash.sessions.runner.limits.stuck import Look
 from agentdash.sessions.runner.limits.turn_watch import TurnWatch
 from agentdash.sessions.runner.own_conversation import OwnConversation
 from agentdash.sessions.runner.processes.processes import uptime

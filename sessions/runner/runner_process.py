@@ -1,4 +1,4 @@
-"""Start the runner of a turn, and wake a running one."""
+"""Start the runner of a turn, and the process that waits for a time at which to serve the queue; wake a runner."""
 
 import errno
 import os
@@ -8,13 +8,15 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.runner.base_environment import base_for, overridden
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.processes.processes import RUNNER_MARK
-from agentdash.sessions.runner.processes.runner_lock import arguments
-from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.runner.processes.runner_lock import WAITER_MODE, arguments
+from agentdash.sessions.storage.paths import Layout, SessionFolder
 
 RUNNER = "agentdash.sessions.runner.runner"
+WAITER = "agentdash.sessions.runner.queue.wake_process"
 
 
 def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapping[str, str | None]) -> None:
@@ -27,10 +29,27 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     folder = layout.session(session_id)
     if not folder.path.is_dir():
         folder.create()  # it was removed, but the runner that ends its processes needs a lock to hold
+    _send(RUNNER, layout, folder, turn, mode, env)
+
+
+def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
+    """Start the process that serves the queue at ``due_at`` (UTC ms): ends are gathered, or a budget begins again.
+
+    It has the mark of a runner of the lead, so that what it starts has no caller but the user.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    _send(WAITER, layout, layout.session(lead_id), max(0, due_at - now_ms()), WAITER_MODE, {})
+
+
+def _send(
+    module: str, layout: Layout, folder: SessionFolder, number: int, mode: str, env: Mapping[str, str | None]
+) -> None:
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", RUNNER, *arguments(layout.home, session_id, turn, mode)],
+            [sys.executable, "-P", "-m", module, *arguments(layout.home, folder.id, number, mode)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -40,8 +59,8 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
         )
     finally:
         os.close(log)
-    # A long-lived front end must not collect zombies; a short-lived one leaves the runner to init.
-    threading.Thread(target=process.wait, name=f"reap runner {process.pid}", daemon=True).start()
+    # A long-lived front end must not collect zombies; a short-lived one leaves it to init.
+    threading.Thread(target=process.wait, name=f"reap {mode} {process.pid}", daemon=True).start()
 
 
 def living_runners() -> frozenset[Path]:

@@ -4,7 +4,6 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 from agentdash.sessions.rules.launch import Launch
@@ -58,11 +57,15 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     folder = layout.session(session_id)
     try:
-        stdin = _fifo(folder.stdin) if launch.transport else _stdin(folder.prompt(turn), launch.stdin)
+        # The agent's own read-write end of its FIFO never sees an end of file, whatever becomes of its runner.
+        fifo = os.open(folder.stdin, os.O_RDWR) if launch.transport else None
+        stdin = _stdin(folder.prompt(turn), launch.stdin) if fifo is None else fifo
         stdout = _output(folder.output(turn), layout.live_name(session_id, turn))
         stderr = _create(folder.errors(turn))
     except OSError as error:
         raise StartError(f"the turn's files could not be created: {error}") from None
+    inherited = {name: value for name, value in os.environ.items() if name != RUNNER_MARK}
+    tags = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home), "PWD": cwd}
     try:
         return subprocess.Popen(
             list(launch.argv),
@@ -70,7 +73,7 @@ def _start(
             stdout=stdout,
             stderr=stderr,
             cwd=entered,
-            env=_environment(os.environ, layout, session_id, run_id, launch.env) | {"PWD": cwd},
+            env=inherited | dict(launch.env) | tags,
             start_new_session=True,
         )
     except ValueError as error:
@@ -82,14 +85,6 @@ def _start(
             os.close(descriptor)
 
 
-def _environment(
-    base: Mapping[str, str], layout: Layout, session_id: str, run_id: str, extra: Mapping[str, str]
-) -> dict[str, str]:
-    env = {name: value for name, value in base.items() if name != RUNNER_MARK}
-    tags = {SESSION_TAG: session_id, RUN_TAG: run_id, HOME: str(layout.home)}
-    return env | dict(extra) | tags
-
-
 def _stdin(path: Path, text: str | None) -> int:
     """A file with the prompt: no length limit as for an argument, and never an open pipe (codex waits for it)."""
     if text is None:
@@ -98,11 +93,6 @@ def _stdin(path: Path, text: str | None) -> int:
     with open(descriptor, "wb") as file:
         file.write(text.encode("utf-8", "replace"))
     return os.open(path, os.O_RDONLY)
-
-
-def _fifo(path: Path) -> int:
-    """The agent's own read-write end of its FIFO: it never sees an end of file, whatever becomes of its runner."""
-    return os.open(path, os.O_RDWR)
 
 
 def _output(path: Path, live: Path) -> int:

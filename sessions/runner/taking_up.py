@@ -50,9 +50,6 @@ def taken_up(layout: Layout, queries: Queries, session_id: str, recorded: Record
     """Return how the next turn takes up the conversation.
 
     Args:
-        layout: the state folder.
-        queries: the rows.
-        session_id: the session.
         recorded: the records of its conversation, with marks.
         settings: the agent's section with which the turn will be started.
     """

@@ -44,10 +44,7 @@ def end_facts(ending: Ending, agent: Agent | None, facts: Facts, stderr: str) ->
     """Return the facts that ending and output give; limits and disk are not among them.
 
     Args:
-        ending: the end.
         agent: the adapter; None if the turn was never followed.
-        facts: the facts of the stream.
-        stderr: the end of stderr.
     """
     child, receipt = ending.child, ending.receipt
     # For the adapter a signal is an exit code other than 0; None: no process could wait for the agent.

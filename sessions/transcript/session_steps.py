@@ -119,7 +119,6 @@ class SessionSteps:
         """Read new bytes, for about ``seconds``.
 
         Args:
-            seconds: about how long to read.
             timed: hold back lines of a running turn that have no time of arrival yet; it is written after the line.
 
         Raises:

@@ -40,7 +40,6 @@ class StepFile:
     """The steps of a file of any size; their texts stay on disk until they are requested.
 
     Args:
-        path: a regular file.
         format_name: see :func:`..agents.formats.format_names`; if None, it is detected from the first lines.
 
     Raises:

@@ -10,8 +10,7 @@ import pytest
 
 from agentdash.sessions.model.session import Status, StepKind
 from agentdash.sessions.runner.processes import processes
-from agentdash.sessions.runner.queue.wake_waiter import WAITER
-from agentdash.sessions.runner.runner_process import RUNNER
+from agentdash.sessions.runner.runner_process import RUNNER, WAITER
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 

@@ -13,8 +13,7 @@ from places import ROOT
 
 from agentdash.sessions.runner.hooks.hooks import KEEPER
 from agentdash.sessions.runner.own_code import SERVES_TURNS
-from agentdash.sessions.runner.queue.wake_waiter import WAITER
-from agentdash.sessions.runner.runner_process import RUNNER
+from agentdash.sessions.runner.runner_process import RUNNER, WAITER
 from agentdash.tui.later import LATER
 
 HEAVY = {

@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Sequence
 
-from agentdash.sessions.runner.hooks.log_line import hook_line
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.spawn import clean_signals
 from agentdash.sessions.text.sanitize import one_line
@@ -28,6 +27,18 @@ KILL_SECONDS = 2.0
 """Maximum duration of the attempt to kill the processes that are left."""
 
 LINE_CELLS = 500
+
+_BEGIN = "hook on "
+
+
+def hook_line(status: str, words: str) -> str:
+    """Return the line in a runner's log about the hook of a change to ``status``: ``hook on done: exit 7``."""
+    return f"{_BEGIN}{status}: {words}"
+
+
+def is_hook_line(line: str) -> bool:
+    """Return whether :func:`hook_line` made the line."""
+    return line.startswith(_BEGIN)
 
 
 class Keeper:
@@ -41,7 +52,10 @@ class Keeper:
 
     def run(self) -> str | None:
         """Run the command; return what went wrong, in words, or None."""
-        wake = _wake_on_child()
+        # A descriptor that becomes readable when a child ends.
+        wake, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(send, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
             process = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -91,21 +105,11 @@ class Keeper:
                     self._status = reaped[1]
 
 
-def _wake_on_child() -> int:
-    """Return a descriptor that becomes readable when a child ends."""
-    receive, send = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.set_wakeup_fd(send, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return receive
-
-
 def _below() -> list[processes.Process]:
     """The command's living descendants, without runners and the processes of sessions."""
-    return [process for process in processes.tree(os.getpid(), _belongs_to_a_session) if not process.zombie]
-
-
-def _belongs_to_a_session(pid: int) -> bool:
-    return bool(processes.environment(pid).keys() & {processes.RUNNER_MARK, processes.SESSION_TAG})
+    tags = {processes.RUNNER_MARK, processes.SESSION_TAG}
+    below = processes.tree(os.getpid(), lambda pid: bool(processes.environment(pid).keys() & tags))
+    return [process for process in below if not process.zombie]
 
 
 def _kill_everything() -> None:

@@ -11,14 +11,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import ENDED, Session, Status
 from agentdash.sessions.rules.notifications.settings import Hook
 from agentdash.sessions.runner.base_environment import base_of_user
-from agentdash.sessions.runner.hooks.log_line import hook_line
+from agentdash.sessions.runner.hooks.hook_process import hook_line
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
@@ -66,8 +66,7 @@ class Hooks:
             return
         session = self._store.session(self._session)
         if session is not None and not session.left_to_lead:
-            env = _base(self._layout, self._store, session)
-            send(self._layout, self._hook, session, self._turn, status, reason, env, spare=self._spare)
+            send(self._layout, self._hook, session, self._turn, status, reason, self._store, spare=self._spare)
 
 
 def run_end_hook(
@@ -86,10 +85,20 @@ def run_end_hook(
     try:
         launch, session = store.launch(session_id, turn), store.session(session_id)
         if launch is not None and launch.hook.argv and session is not None and not session.left_to_lead:
-            env = _base(layout, store, session)
-            send(layout, launch.hook, session, turn, status, reason, env, spare=spare)
+            send(layout, launch.hook, session, turn, status, reason, store, spare=spare)
     except (OSError, StoreError) as error:
         _note(layout.session(session_id).runner_log, f"{hook_line(status, str(error))}\n")
+
+
+def serve_escalations(layout: Layout, store: Store, spare: Callable[[tuple[int, int]], None] = lambda _: None) -> None:
+    """Record the workers whose leads did not answer in time, and run the user's hook for each.
+
+    From then on what they need counts for the user.  ``spare`` is that of :class:`Hooks`.  Every runner calls this
+    while its turn runs: while a lead is at work, its runner lives.
+    """
+    for session_id in store.escalate():
+        if (session := store.session(session_id)) is not None:
+            run_end_hook(layout, store, session_id, session.turn, session.status, session.reason, spare)
 
 
 def _is_change(before: Status, after: Status) -> bool:
@@ -105,18 +114,20 @@ def send(
     turn: int,
     status: Status,
     reason: str | None,
-    env: Mapping[str, str],
+    store: Store,
     *,
     spare: Callable[[tuple[int, int]], None],
 ) -> None:
-    """Start a keeper with the hook without waiting for it; ``env`` is the user's environment.
+    """Start a keeper with the hook without waiting for it.
 
-    The keeper begins when its stdin is closed, after ``spare`` was called with its pid and start time: the record
-    proves that the command is the user's, and not one of an agent that claims to be a hook.
+    It has the user's environment: without a session's tags, with which it would look like a process of the agent, and
+    without what an agent chose.  The keeper begins when its stdin is closed, after ``spare`` was called with its pid
+    and start time: the record proves that the command is the user's, and not one of an agent that claims to be a hook.
 
     Raises:
         OSError: the keeper could not be started.
     """
+    env = base_of_user(layout, store, session)
     log = _log(layout.session(session.id).runner_log)
     try:
         process = subprocess.Popen(
@@ -140,14 +151,6 @@ def send(
             process.stdin.close()
     # A long-lived front end must not collect zombies; a runner reaps every child anyway.
     threading.Thread(target=process.wait, name=f"reap hook {process.pid}", daemon=True).start()
-
-
-def _base(layout: Layout, store: Store, session: Session) -> dict[str, str]:
-    """Return our environment without a session's tags, which would make the keeper look like a process of the agent.
-
-    An agent that chose it would choose what the hook runs.
-    """
-    return base_of_user(layout, store, session)
 
 
 def _facts(layout: Layout, session: Session, turn: int, status: Status, reason: str | None) -> dict[str, str]:

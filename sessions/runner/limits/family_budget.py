@@ -20,9 +20,6 @@ class FamilyBudget:
     """Compares the sums in the store with each budget; makes no query for a session that no budget counts.
 
     Args:
-        store: the rows.
-        session_id: the session.
-        turn: the number of the turn.
         limits: those of its start; the budgets of leads are read from their rows.
     """
 

@@ -14,8 +14,6 @@ class PlanWatch:
     """Records what an agent reports about its plan; costs a search in each line, and a query for each report.
 
     Args:
-        store: the rows.
-        agent: the agent.
         env: the environment of the turn.
         began: the start of the turn, UTC ms.
     """

@@ -16,10 +16,9 @@ from agentdash.sessions.rules.limits.period_budgets import Share
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.follow import Follower
 from agentdash.sessions.runner.limits.family_budget import FamilyBudget
-from agentdash.sessions.runner.limits.idleness import Look
 from agentdash.sessions.runner.limits.plan_watch import PlanWatch
 from agentdash.sessions.runner.limits.spending import Spending
-from agentdash.sessions.runner.limits.stuck import StuckWatch
+from agentdash.sessions.runner.limits.stuck import Look, StuckWatch
 from agentdash.sessions.runner.limits.watchdog import Watchdog
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_output import TurnOutput
@@ -29,12 +28,7 @@ class TurnWatch:
     """Feeds the output of one turn to all that measures it, and compares what they measured with the limits.
 
     Args:
-        store: the sessions.
-        session_id: the session.
-        turn: the number of the turn.
-        agent: the adapter of its agent.
         launch: its start, with the limits.
-        output: what it prints.
         used: returns the CPU time of the session's processes.
         began: the start of the turn (UTC ms).
         adopted_after_s: the age of a turn that another runner began, in seconds, without what it waited for answers.

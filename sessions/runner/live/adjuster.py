@@ -17,12 +17,6 @@ class Adjuster:
 
     A runner that adopts the agent writes a change again that the agent has not confirmed: to set the same value twice
     does no harm.
-
-    Args:
-        live: the agent.
-        store: the rows.
-        session_id: the session.
-        agent: its adapter.
     """
 
     def __init__(self, live: LiveAgent, store: Store, session_id: str, agent: Agent) -> None:

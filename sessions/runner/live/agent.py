@@ -60,10 +60,6 @@ class LiveAgent:
     """One process that serves turn after turn.
 
     Args:
-        child: the process.
-        channel: its standard input.
-        dialogue: a new dialogue with it.
-        launch: its start.
         stream: the number of its files.
     """
 
@@ -199,8 +195,6 @@ class LiveAgent:
         """Give a line to the dialogue once.
 
         Args:
-            line: the line.
-            position: the offset behind it.
             between: it came between two turns.  The next turn reads it again, and its listener gets the same events.
         """
         if position <= self.position:

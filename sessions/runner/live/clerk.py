@@ -46,12 +46,8 @@ class Clerk:
     (docs/protocols/claude.md, "Approvals"; docs/protocols/codex.md, "Approvals").
 
     Args:
-        live: the agent.
-        store: the rows.
-        session_id: the session.
         turn: the turn, or the newest one if none runs.
         agent: the name of the agent.
-        cwd: the session's folder.
         launch: the start of the turn, with the settings for asks.
         count_denial: counts the tool or program that a rule or the time limit denied; between turns nothing counts it.
     """

@@ -47,13 +47,10 @@ class Courier:
     """Sends a prompt, and concludes when the turn that it begins is over.
 
     Args:
-        live: the agent.
         record: records the state of the prompt, and the number of the attempt to write it; returns False if the prompt
             was cancelled.
         key: names the prompt for the agent; None for a turn that the agent began by itself.
-        text: the prompt.
         compacts: the turn compacts the conversation; the prompt is sent if the agent has no request for that.
-        state: its recorded state.
         attempt: how often it was sent, this time included.
         key_of: returns the key of an attempt; None if all have the same.
     """

@@ -16,9 +16,6 @@ class Interruption:
 
     Args:
         log: records the progress, and answers the request.
-        session_id: the session.
-        turn: the number of the turn.
-        processes: those of the session.
         requester: returns who requested it, with the reason.
         guarded: runs an action that may fail because the disk is full.
     """

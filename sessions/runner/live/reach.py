@@ -54,10 +54,6 @@ def adopted_agent(
     """Return a living agent that another runner started; None if it cannot be reached.
 
     Args:
-        child: its process.
-        folder: the session's folder.
-        store: the rows.
-        agent: its adapter.
         turn: the turn that it serves, or served last.
         launch: the start of its process.
         stream: the number of its files.
@@ -98,9 +94,6 @@ def orphan(
     """Return the live agent that served the turn before and whose runner was killed; None if there is none.
 
     Args:
-        folder: the session's folder.
-        store: the rows.
-        session_id: the session.
         turn: the turn after the one that it served.
         child: becomes its process.
         also_gone: return it if its process has ended too, so that the rest of its output is read.

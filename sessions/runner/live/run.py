@@ -11,9 +11,8 @@ from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.rules.asks.recorded import waited_ms
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import PromptState
-from agentdash.sessions.runner.child import AgentChild
+from agentdash.sessions.runner.child import AgentChild, owner
 from agentdash.sessions.runner.follow import Follower
-from agentdash.sessions.runner.identity import owner
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.reach import adopted_agent, close, new_channel, orphan, size_of
 from agentdash.sessions.runner.live.turn import LiveTurn
@@ -34,10 +33,6 @@ class LiveRun:
     """One turn of a runner, as far as its agent is live.
 
     Args:
-        layout: the state folder.
-        store: the rows.
-        session_id: the session.
-        turn: the number of the turn.
         agent: the live agent that served the turn before; None if there was none.
     """
 
@@ -89,7 +84,6 @@ class LiveRun:
         """Return the process that runs the turn: that of the live agent that is there, or a new one.
 
         Args:
-            claim: the turn.
             child: becomes the new process.
 
         Raises:

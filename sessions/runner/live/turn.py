@@ -21,12 +21,7 @@ class LiveTurn:
     """Runs one turn on a live agent.
 
     Args:
-        live: the agent.
-        store: the rows.
         log: the rows of the session's live agent.
-        session_id: the session.
-        turn: the number of the turn.
-        claim: the turn.
         count_denial: counts the tool or program that a rule or the time limit denied.
     """
 

@@ -14,7 +14,7 @@ from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Receipt, Status, StoppedBy, Turn
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.runner import inotify
-from agentdash.sessions.runner.identity import owner
+from agentdash.sessions.runner.child import owner
 from agentdash.sessions.runner.live.adjuster import Adjuster
 from agentdash.sessions.runner.live.agent import SEND_SECONDS, LiveAgent
 from agentdash.sessions.runner.live.clerk import Clerk
@@ -42,11 +42,7 @@ class Warm:
     """Waits with an idle agent.
 
     Args:
-        layout: the state folder.
-        store: the rows.
-        signals: the signals of this runner.
-        session_id: the session.
-        turn: its newest turn.
+        turn: the newest turn of the session.
         live: the agent; None if it is gone.
     """
 

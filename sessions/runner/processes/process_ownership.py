@@ -178,15 +178,9 @@ class SessionProcesses:
         return process is None or self._is_strangers(process, procs.environment(pid).get(procs.SESSION_TAG))
 
     def _is_marked(self, process: Process, tag: str | None) -> bool:
-        return (
-            tag == self._session_id
-            or process.key in self._remembered
-            or process.key == self.agent
-            or self._is_in_group(process)
-        )
-
-    def _is_in_group(self, process: Process) -> bool:
-        """Return whether it is in the agent's group, which is ours only while its leader lives: numbers are reused."""
+        if tag == self._session_id or process.key in self._remembered or process.key == self.agent:
+            return True
+        # The agent's group is ours only while its leader lives: numbers are reused.
         return self.agent is not None and process.group == self.agent[0] and self.group_is_ours()
 
 

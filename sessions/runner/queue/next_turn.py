@@ -53,9 +53,6 @@ def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> 
     """Return the compaction for which a turn is planned, with its way; None for an ordinary turn.
 
     Args:
-        agent: the agent.
-        plan: the plan of the turn.
-        session: the session.
         resumes: the turn resumes a conversation of the agent.
     """
     asked = plan.terms.compacts

@@ -25,10 +25,6 @@ def in_transcript(
     """Return whether the agent's own transcript has a prompt since the start of a turn.
 
     Args:
-        store: the rows.
-        session_id: the session.
-        n: the turn.
-        agent_session: the conversation, if known.
         key: the name of the prompt for a live agent; empty for that of the turn.
         text: the prompt; None for that of the turn.
 

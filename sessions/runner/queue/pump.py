@@ -7,9 +7,9 @@ every command that reconciles.  Only after ``kill -9`` of the last runner does i
 from contextlib import suppress
 
 from agentdash.sessions.model.errors import AgentdashError
-from agentdash.sessions.runner.hooks.escalating import serve_escalations
+from agentdash.sessions.runner.hooks.hooks import serve_escalations
 from agentdash.sessions.runner.processes import processes
-from agentdash.sessions.runner.runner_process import poke, send_runner
+from agentdash.sessions.runner.runner_process import poke, send_runner, send_waiter
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 
@@ -32,8 +32,6 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
     kept = None
     places = store.take_places(processes.host_name())
     if places.waits is not None:
-        from agentdash.sessions.runner.queue.wake_waiter import send_waiter
-
         with suppress(OSError):
             send_waiter(layout, *places.waits)
     for session_id, turn in places.taken:

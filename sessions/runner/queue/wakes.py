@@ -16,8 +16,8 @@ from agentdash.sessions.rules.digest.summary import counts
 from agentdash.sessions.rules.launch import plan_like
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder
-from agentdash.sessions.runner.queue.wake_waiter import send_waiter
 from agentdash.sessions.runner.queue.waking import decision, wake_text
+from agentdash.sessions.runner.runner_process import send_waiter
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

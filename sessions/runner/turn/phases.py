@@ -24,10 +24,7 @@ class TurnStop:
     """Climbs the ladder, or only sweeps if the agent is gone.
 
     Args:
-        processes: those of the session.
-        child: the agent.
         ladder: how long each signal is given.
-        log: the record of the turn.
         guarded: runs an action that may fail because the disk is full.
         now: the time on the monotonic clock.
         waited: the seconds since the stop was requested, which the receipt counts too.

@@ -9,11 +9,9 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Left, Receipt, Status, StoppedBy
 from agentdash.sessions.rules.launch import Ladder
-from agentdash.sessions.runner.child import AgentChild
+from agentdash.sessions.runner.child import AgentChild, left_by_agent, owner
 from agentdash.sessions.runner.clock_steps import surplus_ms
-from agentdash.sessions.runner.hooks.escalating import serve_escalations
-from agentdash.sessions.runner.hooks.hooks import Hooks
-from agentdash.sessions.runner.identity import left_by_agent, owner
+from agentdash.sessions.runner.hooks.hooks import Hooks, serve_escalations
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.interruption import Interruption
 from agentdash.sessions.runner.live.run import LiveRun
@@ -26,7 +24,7 @@ from agentdash.sessions.runner.recorder import COMMIT_SECONDS, Recorder
 from agentdash.sessions.runner.spawn import StartError
 from agentdash.sessions.runner.stop_signals import StopSignals
 from agentdash.sessions.runner.turn.phases import Ended, Phase, Running, Stopping, Sweeping, TurnStop, has_ended
-from agentdash.sessions.runner.turn.stop_requests import StopRequests
+from agentdash.sessions.runner.turn.stop_requests import StopRequests, end_workers
 from agentdash.sessions.runner.turn.wakeups import Wakeups
 from agentdash.sessions.runner.turn_end import Ending
 from agentdash.sessions.storage.paths import Layout
@@ -163,7 +161,7 @@ class TurnRunner:
             self._recorder.guarded(self._live.turn.begin)
         agent = agent_named(claim.agent)
         self._ladder = claim.launch.ladder or agent.ladder
-        self._wakeups.watch_output(self._output.stdout.path)
+        self._wakeups.output.on(self._output.stdout.path)
         began, age_s = claim.started_at or now_ms(), None
         if self._adopted:
             surplus = surplus_ms(began, claim.agent_start)
@@ -183,7 +181,7 @@ class TurnRunner:
                 if self._live.turn is not None:
                     self._recorder.guarded(self._live.turn.advance)
                 if self._recorder.spending is not None:
-                    self._wakeups.watch_use(self._recorder.spending.meter_path)
+                    self._wakeups.use.on(self._recorder.spending.meter_path)
             now = time.monotonic()
             due = asked or now >= self._next_look or self._recorder.exceeds
             if due:
@@ -191,16 +189,19 @@ class TurnRunner:
                 phase = self._look_around(phase, now)
             following = self._advance(phase, now, due=due)
             if following is None:
-                self._wakeups.forget_use()
+                self._wakeups.use.off()
                 return
             phase = following
             if has_ended(phase):
-                self._wakeups.forget_output()  # that of the remaining processes does not matter
+                self._wakeups.output.off()  # that of the remaining processes does not matter
+                self._wakeups.use.off()
             woken = self._wakeups.wait(0 if more else self._delay(phase, now))
             if woken.poked:
                 self._recorder.budgets_changed()  # the request may be a changed budget
             signalled = self._signals.shutdown or self._signals.requested
-            asked = woken.poked or signalled or self._ended_but_lives(phase)
+            # Its agent lives after its proper end, and its `LINGER_SECONDS` have not begun.
+            works_on = isinstance(phase, Running) and phase.lingers_since is None and not self._child.gone
+            asked = woken.poked or signalled or (works_on and self._recorder.facts.end is not None)
             if has_ended(phase) and woken.signalled:
                 self._look_in(CHILD_SECONDS, now)
             if woken.grew:
@@ -215,16 +216,11 @@ class TurnRunner:
             return until_look
         if self._live.turn is not None:
             until_look = self._live.turn.delay(until_look)
-        if self._child.adopted or not self._wakeups.sees_output:
+        if self._child.adopted or self._wakeups.output.descriptor is None:
             return min(POLL_SECONDS, until_look)
         spending = self._recorder.spending
-        polled = spending is not None and spending.polled and not self._wakeups.sees_use
+        polled = spending is not None and spending.polled and self._wakeups.use.descriptor is None
         return min(COMMIT_SECONDS, until_look) if polled or self._recorder.unsaved else until_look
-
-    def _ended_but_lives(self, phase: Phase) -> bool:
-        """Return whether the agent lives after its proper end, and its ``LINGER_SECONDS`` have not begun."""
-        runs = isinstance(phase, Running) and phase.lingers_since is None
-        return runs and self._recorder.facts.end is not None and not self._child.gone
 
     def _look_around(self, phase: Phase, now: float) -> Phase:
         """Check the requests of front ends; of a running turn also descendants, limits, and an agent that lingers."""
@@ -325,8 +321,6 @@ class TurnRunner:
     def _end_workers(self, by: str | None) -> None:
         """Request the stop of the linked workers, if a limit ends this session; a front end stops them itself."""
         if by is not None and StoppedBy.recorded(by) is StoppedBy.LIMIT:
-            from agentdash.sessions.runner.limits.end_workers import end_workers
-
             self._recorder.guarded(lambda: end_workers(self._layout, self._store, self._session, by))
 
     def _advance(self, phase: Phase, now: float, *, due: bool) -> Phase | None:

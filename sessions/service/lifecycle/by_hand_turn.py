@@ -23,7 +23,7 @@ from agentdash.sessions.model.taken_by import BY_HAND, Talk
 from agentdash.sessions.rules.costs.pricing import Pricing
 from agentdash.sessions.rules.costs.reports import Reported
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.runner.identity import left_by_agent, owner
+from agentdash.sessions.runner.child import left_by_agent, owner
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
 from agentdash.sessions.runner.queue.next_turn import builder

@@ -23,7 +23,7 @@ from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodS
 from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.status import MEANINGS
-from agentdash.sessions.runner.hooks.log_line import is_hook_line
+from agentdash.sessions.runner.hooks.hook_process import is_hook_line
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, survivors
 from agentdash.sessions.service.lifecycle.recovery.usurpers import runner_is_gone

@@ -19,7 +19,7 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, Remedy, SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Session, StoppedBy, TakenBy
 from agentdash.sessions.model.taken_by import Talk
-from agentdash.sessions.runner.identity import owner
+from agentdash.sessions.runner.child import owner
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.processes.runner_lock import HeldLock
 from agentdash.sessions.runner.runner_process import poke

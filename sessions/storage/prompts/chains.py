@@ -66,7 +66,6 @@ class Chains:
         """Make a session that waits an ordinary queued one; False if it or the other one changed since it was read.
 
         Args:
-            waiting: the session, as :meth:`one` returned it.
             text: its prompt with the answer.
             launch: the exact start of its first turn.
             recorded: the start that was recorded when ``launch`` was made from it: the settings can change until then.

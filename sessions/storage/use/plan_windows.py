@@ -7,7 +7,6 @@ from msgspec import structs
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.storage.database import Database
-from agentdash.sessions.storage.rows import struct_from
 
 MOST_KEPT = 40
 """Rows that are kept: an agent that makes up names of windows must not fill the table."""
@@ -48,4 +47,4 @@ class PlanWindows:
         rows = self._database.rows("SELECT * FROM plan_windows ORDER BY agent, account, window LIMIT ?", (MOST_KEPT,))
         # Another version's unknown state counts as a warning.
         known = {"ok": "ok", "limited": "limited"}
-        return [struct_from(PlanWindow, row, status=known.get(row["status"], "warning")) for row in rows]
+        return [PlanWindow(**dict(row) | {"status": known.get(row["status"], "warning")}) for row in rows]

@@ -86,7 +86,6 @@ class ReportLog:
         """Write what was reported since the last time, and return what counts for the turn.
 
         Args:
-            db: the caller's transaction.
             record: the turn's own sum, which counts if no finer source is complete.
         """
         reported = facts.reported

@@ -2,7 +2,7 @@
 
 import os
 
-from agentdash.sessions.runner.limits.idleness import Idleness
+from agentdash.sessions.runner.limits.stuck import Idleness
 from agentdash.sessions.runner.processes import processes
 
 AGENT, CHILD = (10, 1), (11, 1)

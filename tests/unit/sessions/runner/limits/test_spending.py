@@ -118,16 +118,17 @@ def test_after_the_proper_end_nothing_is_left_to_stop(recorder: Recorder) -> Non
 
 @pytest.mark.skipif("sys.platform != 'linux'")
 def test_a_file_that_is_found_late_wakes_who_waits(tmp_path: Path) -> None:
-    path, poll, watch = tmp_path / "rollout", select.poll(), inotify.LateWatch()
+    path, poll = tmp_path / "rollout", select.poll()
+    watch = inotify.LateWatch(poll)
     path.touch()
-    watch.on(None, poll)
+    watch.on(None)
     assert watch.descriptor is None
-    watch.on(path, poll)
-    watch.on(path, poll)
+    watch.on(path)
+    watch.on(path)
     assert poll.poll(0) == []
     path.write_bytes(b"x")
     [(descriptor, _)] = poll.poll(10_000)
     assert descriptor == watch.descriptor
-    watch.off(poll)
+    watch.off()
     assert watch.descriptor is None
     assert poll.poll(0) == []

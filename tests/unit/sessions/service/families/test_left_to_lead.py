@@ -14,7 +14,7 @@ from agentdash.sessions.rules.notifications.events import Watcher, event_between
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.runner.hooks import hooks
-from agentdash.sessions.runner.hooks.escalating import serve_escalations
+from agentdash.sessions.runner.hooks.hooks import serve_escalations
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.families.explaining import family_facts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import build_launch
