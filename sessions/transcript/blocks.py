@@ -234,16 +234,8 @@ def describe(step: Step) -> Description:
     return Description(step, _BODIES[step.kind](step))
 
 
-def _command(step: Step) -> tuple[Block, ...]:
-    return Code(step.command or step.text), _output(step, Origin.COMMAND)
-
-
 def _called(step: Step) -> tuple[Block, ...]:
     return _call(step), _output(step, Origin.SUBAGENT if step.kind is StepKind.SUBAGENT else Origin.TOOL)
-
-
-def _files(step: Step) -> tuple[Block, ...]:
-    return Files(step.changes, step.text), _output(step, Origin.TOOL if _failed(step) else Origin.EDITOR)
 
 
 def _plan(step: Step) -> tuple[Block, ...]:
@@ -276,11 +268,16 @@ def _error(step: Step) -> tuple[Block, ...]:
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PROMPT: lambda step: (Prose(f"{step.sender}: {step.text}" if step.sender else step.text, Voice.USER),),
     StepKind.START: _start,
-    StepKind.REASONING: lambda step: (Prose(step.text, Voice.THOUGHT, _thought_size(step)),),
+    StepKind.REASONING: lambda step: (
+        Prose(step.text, Voice.THOUGHT, f"~{tokens(step.about_tokens)} tokens" if step.about_tokens else ""),
+    ),
     StepKind.MESSAGE: lambda step: (Prose(step.text, Voice.AGENT),),
-    StepKind.COMMAND: _command,
+    StepKind.COMMAND: lambda step: (Code(step.command or step.text), _output(step, Origin.COMMAND)),
     StepKind.TOOL_CALL: _called,
-    StepKind.FILE_CHANGE: _files,
+    StepKind.FILE_CHANGE: lambda step: (
+        Files(step.changes, step.text),
+        _output(step, Origin.TOOL if _failed(step) else Origin.EDITOR),
+    ),
     StepKind.WEB_SEARCH: _called,
     StepKind.PLAN: _plan,
     StepKind.SUBAGENT: _called,
@@ -289,10 +286,6 @@ _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: lambda step: (Raw(step.event or "", step.text),),
 }
-
-
-def _thought_size(step: Step) -> str:
-    return f"~{tokens(step.about_tokens)} tokens" if step.about_tokens else ""
 
 
 def _call(step: Step) -> Call:

@@ -1,7 +1,7 @@
-"""The marks of a conversation as steps among those of its turns; a session without marks has none."""
+"""The sections of a session's steps that are no file: its marks among the turns, and a gap of steps not read yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from agentdash.sessions.rules.conversation.history import History
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.shown import Shown, shown, stands_for
 from agentdash.sessions.rules.conversation.words import mark_words
+from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.transcript.index.kind_codes import encoded
 
 
@@ -21,58 +22,84 @@ class MarkStep(Step, frozen=True, kw_only=True):
     """The other session of a fork: the origin of this session, or the fork that began here."""
 
 
-class Related(Protocol):
-    """A mark of the session, or the one with which a fork of it begins."""
+class Section(Protocol):
+    """A sequence of steps that grows at its end; a search goes through it block by block."""
+
+    kinds: bytearray
+    turn: int
 
     @property
-    def mark(self) -> Mark:
-        """The mark."""
+    def block_count(self) -> int:
+        """The number of its blocks."""
 
-    @property
-    def other(self) -> str:
-        """The title of the other session of a fork."""
+    def block_of(self, place: int) -> int:
+        """Return the block of a step."""
+
+    def block(self, number: int) -> dict[int, Step]:
+        """Return the steps of a block, with their whole texts."""
+
+    def step(self, place: int) -> Step:
+        """Return a step; very long texts may lack their middle."""
+
+    def whole(self, place: int) -> Step:
+        """Return a step with its whole texts."""
+
+    def fill(self, place: int) -> bool:
+        """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
+
+    def where(self, place: int) -> tuple[int, int]:
+        """Return offset and size in bytes of the line that gave a step its last form."""
 
 
-class MarkSection:
-    """The marks at one place: behind a turn, or before the first one."""
+class FixedSection:
+    """Steps that come from no line of a file, and do not change."""
 
     block_count = 1
 
-    def __init__(self, turn: int, steps: Sequence[MarkStep], *, leads: bool = False) -> None:
+    def __init__(self, turn: int, steps: Sequence[Step]) -> None:
         self.turn = turn
-        self.leads = leads
-        """True if they are before the steps of the turn."""
         self.steps = tuple(steps)
         self.kinds = bytearray(encoded(step) for step in steps)
 
-    def step(self, place: int) -> MarkStep:
-        """Return a mark as a step."""
+    def step(self, place: int) -> Step:
+        """Return a step, which is whole."""
         return self.steps[place]
 
     whole = step
 
     def block_of(self, place: int) -> int:  # noqa: ARG002 - there is only one
-        """Return 0: all marks are one block."""
+        """Return 0: all steps are one block."""
         return 0
 
     def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - there is only one
-        """Return the marks by their places."""
+        """Return the steps by their places."""
         return dict(enumerate(self.steps))
 
-    def fill(self, place: int) -> bool:  # noqa: ARG002 - a mark changes no file
+    def fill(self, place: int) -> bool:  # noqa: ARG002 - they change no file
         """Return False."""
         return False
 
-    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - a mark is no line of a file
+    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - they are no line of a file
         """Return (0, 0): no line gave it."""
         return 0, 0
 
 
-class _Placed(Protocol):
-    turn: int
+class Gap(FixedSection):
+    """A placeholder for the unread steps between the beginning and the end of a session: nothing to search."""
+
+    block_count = 0
+
+    def __init__(self, turn: int, text: str) -> None:
+        super().__init__(turn, [Step(turn=turn, kind=StepKind.NOTICE, text=text)])
 
 
-Placed = TypeVar("Placed", bound=_Placed)
+class MarkSection(FixedSection):
+    """The marks at one place: behind a turn, or before the first one."""
+
+    def __init__(self, turn: int, steps: Sequence[MarkStep], *, leads: bool = False) -> None:
+        super().__init__(turn, steps)
+        self.leads = leads
+        """True if they are before the steps of the turn."""
 
 
 class Marking(Struct, frozen=True):
@@ -83,16 +110,16 @@ class Marking(Struct, frozen=True):
     sections: Mapping[int, MarkSection] = {}
     """The marks by the turn behind which they are; 0 for those before the first turn."""
 
-    def among(self, sections: Iterable[Placed]) -> list[Placed | MarkSection]:
+    def among(self, sections: Iterable[Section]) -> list[Section]:
         """Return the sections of turns with the marks between them; a mark of a turn that is not read yet waits."""
-        placed: list[Placed | MarkSection] = list(sections)
+        placed = list(sections)
         last = {section.turn: place for place, section in enumerate(placed)}
         for turn in sorted((turn for turn in self.sections if turn in last), reverse=True):
             placed.insert(last[turn] + 1, self.sections[turn])
         return [self.sections[0], *placed] if placed and 0 in self.sections else placed
 
 
-def marking(session_id: str, turns: Sequence[int], related: Sequence[Related]) -> Marking:
+def marking(session_id: str, turns: Sequence[int], related: Sequence[RelatedMark]) -> Marking:
     """Return the marks of a session among its turns.
 
     Args:
@@ -105,21 +132,16 @@ def marking(session_id: str, turns: Sequence[int], related: Sequence[Related]) -
     placed: dict[int, list[MarkStep]] = {}
     for one in related:
         own = one.mark.session == session_id
-        behind = _turn_before(one.mark, own=own)
+        behind = one.mark.after if own else one.mark.turn or 0
+        if own and one.mark.kind == MarkKind.TAKEOVER and one.mark.turn:
+            behind = one.mark.turn - 1
         place = max((turn for turn in turns if turn <= behind), default=0)
         placed.setdefault(place, []).append(_step(one, place or 1, marks, turns, own=own))
     sections = {turn: MarkSection(turn or 1, steps, leads=not turn) for turn, steps in placed.items()}
     return Marking(shown(turns, marks) if marks else None, sections)
 
 
-def _turn_before(mark: Mark, *, own: bool) -> int:
-    """Return the turn behind which a mark is shown."""
-    if not own:
-        return mark.turn or 0
-    return mark.turn - 1 if mark.kind == MarkKind.TAKEOVER and mark.turn else mark.after
-
-
-def _step(related: Related, turn: int, marks: Sequence[Mark], turns: Sequence[int], *, own: bool) -> MarkStep:
+def _step(related: RelatedMark, turn: int, marks: Sequence[Mark], turns: Sequence[int], *, own: bool) -> MarkStep:
     mark = related.mark
     undone = next((one for one in marks if one.id == mark.undoes), None)
     is_summary = own and mark.kind == MarkKind.COMPACT

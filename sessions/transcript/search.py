@@ -9,7 +9,8 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Step
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.sanitize import clean
-from agentdash.sessions.transcript.snapshot import Section, View
+from agentdash.sessions.transcript.mark_steps import Section
+from agentdash.sessions.transcript.snapshot import View
 
 
 def texts(step: Step) -> Iterator[str]:
@@ -52,7 +53,9 @@ class Search:
         """The number of searched pieces."""
         self._lock = Lock()
         pieces = list(_pieces(view))
-        begin = next((n for n, piece in enumerate(pieces) if _holds_item(view, piece, item)), 0)
+        there, place = view.find(item) if item < len(view) else (None, 0)
+        holders = (n for n, (one, block) in enumerate(pieces) if one is there and one.block_of(place) == block)
+        begin = next(holders, 0)
         self._pieces = pieces[begin:] + pieces[:begin]
 
     @property
@@ -127,8 +130,3 @@ def _pieces(view: View) -> Iterator[tuple[Section, int]]:
     for section in view.sections:
         for number in range(section.block_count):
             yield section, number
-
-
-def _holds_item(view: View, piece: tuple[Section, int], item: int) -> bool:
-    section, place = view.find(item) if item < len(view) else (None, 0)
-    return section is piece[0] and piece[0].block_of(place) == piece[1]

@@ -18,6 +18,7 @@ from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Prompt, Status, Step, StepKind, StoppedBy, Turn
 from agentdash.sessions.rules.conversation.shown import Shown
 from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.turns.turn_output import TurnOutput, outputs_of
 from agentdash.sessions.text.units import size
@@ -25,8 +26,8 @@ from agentdash.sessions.transcript.additions import Diffs
 from agentdash.sessions.transcript.index import index_file
 from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import LINE_CAP, TurnIndex
-from agentdash.sessions.transcript.mark_steps import Marking, MarkSection, Related, marking
-from agentdash.sessions.transcript.snapshot import Gap, Section, View
+from agentdash.sessions.transcript.mark_steps import Gap, Marking, MarkSection, Section, marking
+from agentdash.sessions.transcript.snapshot import View
 
 AT_ONCE = 1 << 20
 """The most bytes of a session that are read before its steps are shown; a longer one is shown from its end."""
@@ -92,7 +93,7 @@ class SessionSteps:
         facts: Facts,
         index_folder: Path,
         diffs: Diffs | None = None,
-        marks: Callable[[], Sequence[Related]] = tuple,
+        marks: Callable[[], Sequence[RelatedMark]] = tuple,
     ) -> None:
         self._folder = folder
         self._agent = agent
@@ -100,7 +101,7 @@ class SessionSteps:
         self._index_folder = index_folder
         self._diffs = diffs
         self._marks = marks
-        self._related: tuple[tuple[int, ...], Sequence[Related]] = ((), ())
+        self._related: tuple[tuple[int, ...], Sequence[RelatedMark]] = ((), ())
         """The turns and the marks from which the marking was concluded."""
         self._marking = Marking()
         self._cache = BlockCache()

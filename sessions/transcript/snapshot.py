@@ -7,73 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from types import MappingProxyType
-from typing import Protocol
 
-from agentdash.sessions.model.session import Step, StepKind
-from agentdash.sessions.transcript.index.kind_codes import encoded, pattern, tally
+from agentdash.sessions.model.session import Step
+from agentdash.sessions.transcript.index.kind_codes import pattern, tally
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
-from agentdash.sessions.transcript.mark_steps import MarkSection
-
-
-class Section(Protocol):
-    """A sequence of steps that grows at its end; a search goes through it block by block."""
-
-    kinds: bytearray
-    turn: int
-
-    @property
-    def block_count(self) -> int:
-        """The number of its blocks."""
-
-    def block_of(self, place: int) -> int:
-        """Return the block of a step."""
-
-    def block(self, number: int) -> dict[int, Step]:
-        """Return the steps of a block, with their whole texts."""
-
-    def step(self, place: int) -> Step:
-        """Return a step; very long texts may lack their middle."""
-
-    def whole(self, place: int) -> Step:
-        """Return a step with its whole texts."""
-
-    def fill(self, place: int) -> bool:
-        """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
-
-    def where(self, place: int) -> tuple[int, int]:
-        """Return offset and size in bytes of the line that gave a step its last form."""
-
-
-class Gap:
-    """A placeholder for the unread steps between the beginning and the end of a session."""
-
-    def __init__(self, turn: int, text: str) -> None:
-        self.turn = turn
-        self._step = Step(turn=turn, kind=StepKind.NOTICE, text=text)
-        self.kinds = bytearray([encoded(self._step)])
-
-    def step(self, place: int) -> Step:  # noqa: ARG002 - there is only one
-        """Return a notice of how much is missing."""
-        return self._step
-
-    whole = step
-    block_count = 0
-
-    def block_of(self, place: int) -> int:  # noqa: ARG002 - it has none
-        """Return 0: a gap has no blocks."""
-        return 0
-
-    def block(self, number: int) -> dict[int, Step]:  # noqa: ARG002 - it has none
-        """Return no steps."""
-        return {}
-
-    def fill(self, place: int) -> bool:  # noqa: ARG002 - it has none
-        """Return False."""
-        return False
-
-    def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - there is only one
-        """Return (0, 0): no line gave it."""
-        return 0, 0
+from agentdash.sessions.transcript.mark_steps import Gap, MarkSection, Section
 
 
 class View:
@@ -169,7 +107,10 @@ class View:
         same = self.item(section, place)
         if same is not None:
             return same
-        position = self._gap() if isinstance(section, Gap) else self._same_line(section, place)
+        if isinstance(section, Gap):
+            position = next((n for n, s in zip(self._starts, self.sections, strict=True) if isinstance(s, Gap)), None)
+        else:
+            position = self._same_line(section, place)
         # Both views end with the same steps.
         return max(0, item + len(self) - len(earlier)) if position is None else position
 
@@ -256,9 +197,6 @@ class View:
             if place is not None:
                 return start + place
         return None
-
-    def _gap(self) -> int | None:
-        return next((n for n, s in zip(self._starts, self.sections, strict=True) if isinstance(s, Gap)), None)
 
     def _same_line(self, section: Section, place: int) -> int | None:
         """Return the item that comes from the same line of the same file, also of another turn."""

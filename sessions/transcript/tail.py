@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.transcript.mark_steps import Gap
 from agentdash.sessions.transcript.session_steps import Growth, SessionSteps
-from agentdash.sessions.transcript.snapshot import Gap, View
+from agentdash.sessions.transcript.snapshot import View
 
 ARRIVAL_SECONDS = 1.0
 """The longest wait of a line for its time of arrival, which a killed runner never records."""

@@ -42,7 +42,8 @@ class Writer(Protocol):
     ) -> Iterator[str]:
         """Yield the pieces from a session, its steps, each in its last form and in order, and all its turns.
 
-        The steps that ``is_cut`` names are marked: the conversation went on without them.
+        The steps are never all in memory.  The turns show their changes of settings.  The steps that ``is_cut`` names
+        are marked: the conversation went on without them.
         """
 
 

@@ -21,16 +21,10 @@ _NEVER_ENDED = frozenset({StepKind.MESSAGE, StepKind.PLAN})
 def markdown(
     session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
 ) -> Iterator[str]:
-    """Yield the document in pieces.
-
-    Args:
-        session: its facts are above the steps.
-        steps: each in its last form, in the order of turn and index; never all of them in memory.
-        turns: all turns, whose changes of settings are shown.
-        is_cut: names the steps that were cut by going back.
-    """
+    """Yield the document in pieces (:class:`.formats.Writer`)."""
     modes = words.modes(turns)
-    yield f"# {plain(words.title_of(session))}\n\n{_facts(session)}\n"
+    facts = "\n".join(f"| {name} | {_cell(name, value)} |" for name, value in words.facts(session))
+    yield f"# {plain(words.title_of(session))}\n\n| | |\n| --- | --- |\n{facts}\n"
     before: Step | None = None
     cut = False
     for step in steps:
@@ -45,11 +39,6 @@ def markdown(
             yield f"\n*{turning(cut)}*\n"
         yield f"\n{_block(words.below(step, session.cwd), before)}\n"
         before = step
-
-
-def _facts(session: Session) -> str:
-    rows = [f"| {name} | {_cell(name, value)} |" for name, value in words.facts(session)]
-    return "\n".join(["| | |", "| --- | --- |", *rows])
 
 
 def _cell(name: str, value: str) -> str:
@@ -111,7 +100,8 @@ def _parts(block: blocks.Block, step: Step, described: blocks.Description) -> li
             ended = ending if described.is_act else ""
             return [_label("Plan", plain(block.text), ended), *filter(None, ["\n".join(map(_item, block.items))])]
         case blocks.Facts():
-            return [_label("Start", ", ".join([*map(_fact, block.pairs), *filter(None, [plain(block.text)])]))]
+            named = [f"{name} {code(value) if name == 'conversation' else plain(value)}" for name, value in block.pairs]
+            return [_label("Start", ", ".join([*named, *filter(None, [plain(block.text)])]))]
         case blocks.Tokens():
             return [_label("Tokens", " · ".join(filter(None, (words.used(block), plain(block.remark)))))]
         case blocks.Notice():
@@ -126,11 +116,6 @@ def _prose(block: blocks.Prose) -> list[str]:
     if block.voice is Voice.THOUGHT:
         return _details(words.reasoning(block), text)
     return [quote(text) if block.voice is Voice.USER else text]
-
-
-def _fact(pair: tuple[str, str]) -> str:
-    name, value = pair
-    return f"{name} {code(value) if name == 'conversation' else plain(value)}"
 
 
 def _notice(block: blocks.Notice, name: str, event: str) -> list[str]:

@@ -35,7 +35,7 @@ def reader(*, html: bool = False) -> "MarkdownIt":
 
     markdown = MarkdownIt("commonmark", {"html": html, "maxNesting": _DEEPEST})
     markdown.enable(["table", "strikethrough"]).disable(["image", "reference"])
-    markdown.validateLink = _is_safe  # type: ignore[method-assign]
+    markdown.validateLink = lambda url: _SAFE_LINK.match(url) is not None  # type: ignore[method-assign]
     return markdown
 
 
@@ -45,10 +45,6 @@ def read(text: str, *, html: bool = False) -> "list[Token] | None":
         return None
     tokens = reader(html=html).parse(text)
     return None if any(token.level >= _DEEPEST - 1 for token in tokens) else tokens
-
-
-def _is_safe(url: str) -> bool:
-    return _SAFE_LINK.match(url) is not None
 
 
 _TICKS = re.compile("`+")
@@ -103,7 +99,11 @@ def message(text: str) -> str:
         tokens = read(f"{text}\n\n{_END}", html=True)
         if tokens is None or _hides(tokens):
             break
-        tags = [token for token in tokens if _has_tags(token)]
+        tags = [
+            token
+            for token in tokens
+            if token.type == "html_block" or any(inner.type == "html_inline" for inner in token.children or ())
+        ]
         if not tags and _ends(tokens):
             return text
         text = _escaped(text, tags) if tags else f"{text}\n{tokens[-1].markup}"
@@ -117,10 +117,6 @@ def _longest_run(text: str) -> int:
 def _ends(tokens: "list[Token]") -> bool:
     """Return whether the paragraph after the text is read as a paragraph of its own."""
     return tokens[-1].type == "paragraph_close" and tokens[-2].content == _END and tokens[-1].level == 0
-
-
-def _has_tags(token: "Token") -> bool:
-    return token.type == "html_block" or any(inner.type == "html_inline" for inner in token.children or ())
 
 
 def _escaped(text: str, blocks: "list[Token]") -> str:

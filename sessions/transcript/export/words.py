@@ -30,6 +30,8 @@ def title_of(session: Session) -> str:
 def facts(session: Session) -> list[tuple[str, str]]:
     """Return name and value of each fact that is shown above the steps."""
     status = ": ".join(filter(None, (session.status, one_line(session.reason or ""))))
+    cost = session_cost(session)
+    left = count(session.left, "process", "processes") if session.left else ""
     known = {
         "Agent": one_line(session.agent),
         "Model": one_line(session.model or NOT_KNOWN),
@@ -38,8 +40,8 @@ def facts(session: Session) -> list[tuple[str, str]]:
         "Ended": moment(session.ended_at, NOT_KNOWN, zone=True) if session.ended_at is not None else "",
         "Status": status,
         "Exit": one_line(" ".join(str(v) for v in (session.exit_code, session.signal) if v is not None)),
-        "Left": _left(session),
-        "Cost": _cost(session),
+        "Left": f"{left}: {one_line(session.left_note)}" if left and session.left_note else left,
+        "Cost": NOT_KNOWN if cost.known_usd is None else cost_words(cost),
         "Tokens": f"{AT_LEAST if session.tokens_missing and session.usage.known else ''}{tokens(session.usage)}",
         "Session": one_line(session.id),
         "Conversation": one_line(session.agent_session or ""),
@@ -47,19 +49,9 @@ def facts(session: Session) -> list[tuple[str, str]]:
     return [(name, value) for name, value in known.items() if value]
 
 
-def _cost(session: Session) -> str:
-    cost = session_cost(session)
-    return NOT_KNOWN if cost.known_usd is None else cost_words(cost)
-
-
 def modes(turns: Sequence[Turn]) -> dict[int, str]:
     """Return the changes of permissions and settings in each turn that has any, by its number."""
     return {n: line_of(changes) for n, changes in changes_by_turn(turns).items()}
-
-
-def _left(session: Session) -> str:
-    named = f": {one_line(session.left_note)}" if session.left_note else ""
-    return f"{count(session.left, 'process', 'processes')}{named}" if session.left else ""
 
 
 def ending(step: Step, described: Description) -> str:

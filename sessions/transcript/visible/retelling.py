@@ -297,9 +297,11 @@ def retold_compacted(
     """
     count = len(requests)
     parts = [(f"request {number} of {count}, by the user", text) for number, text in enumerate(requests, 1)]
-    parts.append((f"summary of the work on {'this request' if count == 1 else 'these requests'}{_author(by)}", summary))
+    author = f", by {by}" if by else ""
+    parts.append((f"summary of the work on {'this request' if count == 1 else 'these requests'}{author}", summary))
     parts += [(_SPEAKERS[step.kind], step.text) for step in later if step.kind in _SPEAKERS]
-    line = _line_beside(text for _, text in parts)
+    # A row of `=` that is in none of the texts.
+    line = "=" * max(_LEAST, 1 + max((len(run) for _, text in parts for run in _RUN.findall(text)), default=0))
     blocks = (f"{line} {title}\n{text}\n" for title, text in parts)
     beginning = (
         f"This continues an earlier conversation in {cwd}, which was compacted.  The user's requests before that are"
@@ -310,13 +312,3 @@ def retold_compacted(
 
 
 _SPEAKERS = {StepKind.PROMPT: "user, after the summary", StepKind.MESSAGE: "assistant, after the summary"}
-
-
-def _author(by: str) -> str:
-    return f", by {by}" if by else ""
-
-
-def _line_beside(texts: Iterable[str]) -> str:
-    """Return a row of ``=`` that is in none of the texts."""
-    longest = max((len(run) for text in texts for run in _RUN.findall(text)), default=0)
-    return "=" * max(_LEAST, longest + 1)

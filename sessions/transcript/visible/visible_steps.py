@@ -217,8 +217,8 @@ class VisibleConversation:
             return []
         if not turn.transport:
             return [self._prompts[turn.n]] if turn.n in self._prompts else []
-        steps = self._until(turn.n, part.through)
-        return [step.text for step in steps if step.kind is StepKind.PROMPT and step.parent is None]
+        through = part.through
+        return list(requests_in(step for step in self._read(turn.n) if through is None or step.index <= through))
 
     def _split(self, position: Position) -> tuple[Mark | None, list[Part]]:
         """Return the compaction with which the visible part begins, None if there is none, and the parts after it."""
@@ -236,8 +236,3 @@ class VisibleConversation:
             return None
         steps = (step for step in self._read(compaction.turn) if step.index == compaction.step)
         return next((step.text for step in steps if step.text.strip()), None)
-
-    def _until(self, turn: int, through: int | None) -> Iterator[Step]:
-        for step in self._read(turn):
-            if through is None or step.index <= through:
-                yield step

@@ -21,9 +21,10 @@ from agentdash.sessions.transcript.blocks import describe
 from agentdash.sessions.transcript.index import block_table, index_file, turn_index
 from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
+from agentdash.sessions.transcript.mark_steps import Gap
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.session_steps import SessionSteps
-from agentdash.sessions.transcript.snapshot import Gap, View
+from agentdash.sessions.transcript.snapshot import View
 from agentdash.widgets.steps.filtered_steps import FAILURES, PROMPTS, FilteredSteps, union
 
 CODEX = agent_named("codex")
