@@ -45,16 +45,13 @@ class OwnConversation:
         other = self._store.session_of_conversation(name, but=self._session)
         if other is not None:
             return f"its output names the conversation of session {short_id(other)}, which is not taken"
-        resumed = self._resumed()
+        if self._launch is None or not self._launch.how:
+            resumed = self._store.conversation_before(self._session, self._turn)
+        else:  # it begins one, or forks one
+            resumed = self._launch.conversation if self._launch.fork is None else None
         if resumed in (None, name) or any(map(self._agent.begins_conversation, self._prompts())):
             return None
         return f"its output names another conversation than it resumed, {name}, which is not taken"
-
-    def _resumed(self) -> str | None:
-        """Return the conversation that the turn resumes; None if it begins one."""
-        if self._launch is None or not self._launch.how:
-            return self._store.conversation_before(self._session, self._turn)
-        return self._launch.conversation if self._launch.fork is None else None
 
     def _prompts(self) -> Iterable[str]:
         """Yield the prompts that the agent got in the turn."""

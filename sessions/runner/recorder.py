@@ -167,15 +167,15 @@ class Recorder:
             adopted_after_s=adopted_after_s,
         )
         parser, output = agent.parser(self._turn, launch.transport), self._output
-        parser.facts.reported = Reported(
-            Pricing(launch.prices),
-            # The session of an adopted turn may already have the model of the next turn.
-            (model_at_start(launch) if adopted_after_s is not None else None) or self._known_model(),
-        )
-        if launch.compacts is not None:
-            parser.facts.context_before = launch.compacts.tokens_before
+        # The session of an adopted turn may already have the model of the next turn.
+        model = model_at_start(launch) if adopted_after_s is not None else None
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
+            session = self._store.session(self._session)
+            model = model or (session.model if session is not None else None)
+        parser.facts.reported = Reported(Pricing(launch.prices), model)
+        if launch.compacts is not None:
+            parser.facts.context_before = launch.compacts.tokens_before
         if output.stream == self._turn:
             parser.facts.total_before = total_before(agent, launch, self._env, began)
         self._follower = Follower(
@@ -248,12 +248,6 @@ class Recorder:
         if self._watch is not None:
             self._watch.feed_step(step)
 
-    def _known_model(self) -> str | None:
-        with contextlib.suppress(StoreError):
-            session = self._store.session(self._session)
-            return session.model if session is not None else None
-        return None
-
     def _stuck(self, follower: Follower) -> Stuck | None:
         return self._watch.stuck(follower) if self._watch is not None else None
 
@@ -265,7 +259,7 @@ class Recorder:
     def budgets_changed(self) -> None:
         """Read the budgets of the session and its leads again."""
         if self._watch is not None:
-            self._watch.budgets_changed()
+            self._watch.family.read()
 
     @property
     def spending(self) -> Spending | None:
@@ -288,7 +282,9 @@ class Recorder:
             missing, self._not_recorded = self._not_recorded, None
             self.started(*missing)
         now = time.monotonic()
-        urgent = key[0] != (self._committed[0] if self._committed else None) or self._outgrown()
+        # A turn that used up its share of a budget reserves more before the agent's next report.
+        outgrown = self._watch is not None and self._watch.outgrown(follower.facts)
+        urgent = key[0] != (self._committed[0] if self._committed else None) or outgrown
         if not urgent and now - self._committed_at < COMMIT_SECONDS:
             return
         ask = self._ask(follower)
@@ -315,12 +311,8 @@ class Recorder:
             self._committed, self._committed_at = key, now
             if self._watch is not None:
                 self._watch.note_share(shares[0], follower.facts)
-                self._watch.check_family()
+                self._watch.family.check()
             self.guarded(lambda: self._tell(status, reason, ask or 0))
-
-    def _outgrown(self) -> bool:
-        """Return whether the turn used up its share of a budget: it reserves more before the agent's next report."""
-        return self._watch is not None and self._watch.outgrown(self.facts)
 
     def conclude(self, ending: Ending) -> Status:
         """Record the turn's end; retried while the disk is full, because it is recorded nowhere else."""

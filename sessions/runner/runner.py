@@ -70,7 +70,7 @@ def _serve(layout: Layout, session_id: str, turn: int, mode: str) -> None:
             return  # deleted before the runner started
         turn, mode = serve_from(store, session_id)
     following: int | None = turn
-    live = orphan(layout.session(session_id), store, session_id, turn + 1, also_gone=True) if mode == "warm" else None
+    live = orphan(layout.session(session_id), store, turn + 1, also_gone=True) if mode == "warm" else None
     while following is not None:
         if mode == "warm":
             following, mode = Warm(layout, store, signals, session_id, following, live).wait()

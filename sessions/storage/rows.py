@@ -40,7 +40,7 @@ def inside(db: sqlite3.Connection) -> Query:
     return lambda sql, values: db.execute(sql, values).fetchall()
 
 
-def struct_from(kind: type[S], row: sqlite3.Row, **converted: Any) -> S:
+def struct_from(kind: type[S], row: sqlite3.Row, /, **converted: Any) -> S:
     """Return a value with the columns of a row in the fields of the same names, but for the converted fields."""
     return kind(**{name: row[name] for name in kind.__struct_fields__ if name not in converted}, **converted)
 

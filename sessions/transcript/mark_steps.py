@@ -96,6 +96,8 @@ class Gap(FixedSection):
 class MarkSection(FixedSection):
     """The marks at one place: behind a turn, or before the first one."""
 
+    steps: tuple[MarkStep, ...]
+
     def __init__(self, turn: int, steps: Sequence[MarkStep], *, leads: bool = False) -> None:
         super().__init__(turn, steps)
         self.leads = leads

@@ -64,11 +64,12 @@ class TurnWatch:
         env = dict(os.environ) | dict(launch.env)
         self.plans = PlanWatch(store, agent, env, began)
         """The user's plan with the agent."""
-        self._family = FamilyBudget(store, session_id, turn, launch.family)
-        counted = self._watchdog.counts or self._family.watched
+        self.family = FamilyBudget(store, session_id, turn, launch.family)
+        """The budgets of the session and the leads above it."""
+        counted = self._watchdog.counts or self.family.watched
         use = agent.use
         follows = use.meter if use is not None and (counted or launch.transport) else None
-        meter = follows(self._family.limited(launch), env, began) if follows is not None else None
+        meter = follows(self.family.limited(launch), env, began) if follows is not None else None
         at_end = use.final_meter if use is not None and meter is None else None
         final = at_end(launch, env, began) if at_end is not None else None
         seeker = meter or final
@@ -122,24 +123,20 @@ class TurnWatch:
     def check_limits(self, follower: Follower) -> tuple[str | None, float | None]:
         """Return the crossed limits for which to stop the turn, in words, and the seconds until the next check."""
         self.over, due = self._watchdog.check(follower, self._spent(follower.facts))
-        if (over := self.check_family()) is not None:
+        if (over := self.family.check()) is not None:
             return over, due
         if self.over and self._watchdog.limits.stops:
             return ", ".join(self.over.values()), due
         self.ever_over |= self.over
         return None, due
 
-    def check_family(self) -> str | None:
-        """Return the crossed budget of the session or of a lead above it, in words."""
-        return self._family.check()
-
     def note_share(self, share: Share | None, facts: Facts) -> None:
         """Take the turn's share of the budgets, as the record of these facts left it."""
-        self._family.note(share, self._spent(facts))
+        self.family.note(share, self._spent(facts))
 
     def outgrown(self, facts: Facts) -> bool:
         """Return whether the turn used up its share, so that it must reserve more before the agent's next report."""
-        return self._family.outgrown(self._spent(facts))
+        return self.family.outgrown(self._spent(facts))
 
     def check_idleness(self, follower: Follower) -> float | None:
         """Check whether the turn is idle; return the seconds until the next check, None if none is due."""
@@ -157,16 +154,12 @@ class TurnWatch:
 
     def exceeds(self, facts: Facts) -> bool:
         """Return whether the turn printed or used more than it may, and the runner has not acted on it."""
-        if self._family.over is not None and facts.end is None:
+        if self.family.over is not None and facts.end is None:
             return True
         if self.over:
             return False
         spends = self._watchdog.counts and self.spending is not None and facts.end is None
         return self._watchdog.floods() or (spends and self._watchdog.overspent(self._spent(facts)))
-
-    def budgets_changed(self) -> None:
-        """Read the budgets of the session and its leads again."""
-        self._family.read()
 
     @property
     def blind(self) -> str | None:
@@ -184,7 +177,7 @@ class TurnWatch:
     @property
     def looks_back(self) -> bool:
         """True if :meth:`look_back` can find a crossed limit."""
-        return (self._watchdog.counts or self._family.watched) and self.spending is not None
+        return (self._watchdog.counts or self.family.watched) and self.spending is not None
 
     def look_back(self, follower: Follower) -> None:
         """Find the limits that the recorded use has crossed: it is often known only at the end."""
@@ -192,7 +185,7 @@ class TurnWatch:
             return
         over, _ = self._watchdog.check(follower, self.spending.recorded())
         self.ever_over |= over
-        if (family := self._family.check()) is not None:
+        if (family := self.family.check()) is not None:
             self.ever_over["budget"] = family
-        if self._family.warning is not None:
-            self.ever_over["period"] = self._family.warning
+        if self.family.warning is not None:
+            self.ever_over["period"] = self.family.warning

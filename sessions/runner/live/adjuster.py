@@ -81,8 +81,6 @@ class Adjuster:
                 one = self._answered(what, value)
                 if one is not None:
                     self._store.adjustments.refused(one.id, reason)
-            case _:
-                pass
 
     def _follow(self, mode: str) -> None:
         """Keep a mode for later turns that the agent took by itself: after a plan, or a permission for the session.
@@ -99,7 +97,9 @@ class Adjuster:
             return
         former = own.permissions
         self._live.adjusted("mode", mode, dangerous=dangerous)
-        if dangerous or not (modes.permits_no_more(mode, former) or self._is_given(mode)):
+        asks = self._store.asks.of_session(self._session)
+        given = any(one.stream == self._live.stream and one.gives(mode) for one in asks)
+        if dangerous or not (modes.permits_no_more(mode, former) or given):
             return  # the next turn has the user's mode again
 
         def planned(plan: TurnPlan) -> TurnPlan:
@@ -108,11 +108,6 @@ class Adjuster:
 
         options = modes.options(mode)
         self._store.adjustments.follow(self._session, mode, options, planned)
-
-    def _is_given(self, mode: str) -> bool:
-        """Return whether an answer gave the agent a mode."""
-        asks = self._store.asks.of_session(self._session)
-        return any(one.stream == self._live.stream and one.gives(mode) for one in asks)
 
     def _answered(self, what: str, value: str) -> Adjustment | None:
         """Return the oldest unanswered change to this value, and forget it; None if there is none."""

@@ -31,18 +31,6 @@ begins a thread that is never used: the first one that it names is the conversat
 """
 
 
-def _nothing(_: Event) -> None:
-    """Drop an event: an adopter reads those that its predecessor handled."""
-
-
-def _no_more() -> None:
-    """Do nothing after a line was written."""
-
-
-def _drop(_: LineTooLongError) -> None:
-    """Drop a line that can never be written."""
-
-
 class _Line(NamedTuple):
     """A line that waits to be written."""
 
@@ -85,8 +73,8 @@ class LiveAgent:
         """The model as it was last requested: the agent may report an alias by its whole name."""
         self._changing: set[tuple[str, str]] = set()
         """The settings of the turn that the agent has not confirmed."""
-        self.listener: Callable[[Event], None] = _nothing
-        """Handles each event as its line is read."""
+        self.listener: Callable[[Event], None] = lambda _: None
+        """Handles each event as its line is read; none those that a runner before this one handled."""
         self._lines: deque[_Line] = deque()
         self._between: dict[int, list[Event]] = {}
         """The events of lines between two turns, by the offset behind the line."""
@@ -156,8 +144,6 @@ class LiveAgent:
             case NotChanged(what=what, value=value, reason=reason) if (what, value) in self._changing:
                 self._changing.discard((what, value))
                 self.refusal = f"it refuses the {what} {value}{f': {reason}' if reason else ''}"
-            case _:
-                pass
 
     def adjusted(self, what: str, value: str, *, dangerous: bool = False) -> None:
         """Take in a setting that the process has: the next turns begin with it.
@@ -177,9 +163,10 @@ class LiveAgent:
     def _is_other(self, model: str | None) -> bool:
         return model is not None and model not in (self.model, self._requested)
 
-    def begin(self) -> None:
-        """Write the first lines of the handshake."""
-        self._shake_hands()
+    def shake_hands(self) -> None:
+        """Write the lines of the handshake that can be written."""
+        for line in self.dialogue.opening():
+            self.send(line)
 
     def catch_up(self, output: Path, end: int) -> None:
         """Feed the dialogue the output up to an offset, which an earlier runner has handled."""
@@ -211,13 +198,13 @@ class LiveAgent:
             if len(self._between) > MOST_BETWEEN:
                 del self._between[next(iter(self._between))]
         if not self.dialogue.ready and self._repeats_at is None:
-            self._shake_hands()
+            self.shake_hands()
 
     def repeat_handshake(self) -> None:
         """Write what is missing of the handshake, if the agent has not answered that of its dead runner in time."""
         if self.repeat_due == 0:
             self._repeats_at = None
-            self._shake_hands()
+            self.shake_hands()
 
     @property
     def repeat_due(self) -> float | None:
@@ -229,8 +216,8 @@ class LiveAgent:
     def send(
         self,
         line: bytes | None,
-        written: Callable[[], None] = _no_more,
-        refused: Callable[[LineTooLongError], None] = _drop,
+        written: Callable[[], None] = lambda: None,
+        refused: Callable[[LineTooLongError], None] = lambda _: None,
     ) -> None:
         """Write a line as soon as the agent has read those before.
 
@@ -258,7 +245,3 @@ class LiveAgent:
                 line.refused(error)
             else:
                 line.written()
-
-    def _shake_hands(self) -> None:
-        for line in self.dialogue.opening():
-            self.send(line)

@@ -32,10 +32,6 @@ CHECK_SECONDS = 5.0
 """Interval between checks that the rows of open asks exist."""
 
 
-def _uncounted(_: str) -> None:
-    """Count no denial."""
-
-
 class Clerk:
     """Records the asks of a turn, or of the time after it, and answers them.
 
@@ -62,7 +58,7 @@ class Clerk:
         agent: str,
         cwd: str,
         launch: Launch,
-        count_denial: Callable[[str], None] = _uncounted,
+        count_denial: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._live = live
         self._store = store
@@ -121,8 +117,6 @@ class Clerk:
                     fresh = self._store.asks.settle(self._session, self._live.stream, key, answered)
                     if fresh and answered and number is not None:
                         self._note_end(number)
-            case _:
-                pass
 
     def advance(self) -> bool:
         """Write the answers that were given, and those of the settings for asks whose time is over.

@@ -10,17 +10,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 
-from agentdash.sessions.agents.dialogue import (
-    Asked,
-    Delivery,
-    Event,
-    Failed,
-    Ready,
-    Received,
-    Settled,
-    TurnBegan,
-    TurnEnded,
-)
+from agentdash.sessions.agents.dialogue import Delivery, Event, Failed, Ready, Received, TurnBegan, TurnEnded
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.runner.live.agent import LiveAgent
@@ -115,10 +105,6 @@ class Courier:
                 self.over = self.over or self._began or self.seen
             case Received(key=key, delivery=delivery, reason=reason) if key == self.key:
                 self._receive(delivery, reason)
-            case Received() | Asked() | Settled():
-                pass
-            case _:
-                pass
 
     def advance(self) -> None:
         """Take the next step that is possible; call this after each read.

@@ -51,29 +51,23 @@ class Interruption:
 
     def receipt(self, began: float) -> Receipt:
         """Return the receipt of an interruption that was requested at a time of the monotonic clock."""
+        # The agent ended these with its turn: they got no signal from us.
+        living = self._processes.find()
+        gone = (process for key, process in (self._running or {}).items() if key not in living)
         return Receipt(
             session=self._session,
             status=Status.STOPPED,
-            ended=self._ended(),
+            ended=tuple(Ended(pid=one.pid, command=one.command, signal=None, observed=True) for one in gone),
             duration_ms=round((time.monotonic() - began) * 1000),
             note="turn interrupted",
             reason=given_reason(self.by),
         )
 
-    def _ended(self) -> tuple[Ended, ...]:
-        """Return the processes that the agent ended with its turn: they got no signal from us."""
-        living = self._processes.find()
-        gone = (process for key, process in (self._running or {}).items() if key not in living)
-        return tuple(Ended(pid=one.pid, command=one.command, signal=None, observed=True) for one in gone)
-
     def answer_late(self) -> None:
         """Answer a request that came when the turn had ended."""
-        self._guarded(
-            lambda: self._log.answer(
-                Receipt(
-                    session=self._session,
-                    status=self._log.status() or Status.DONE,
-                    note=f"turn {self._turn} had ended",
-                )
-            )
-        )
+
+        def answer() -> None:
+            status, note = self._log.status() or Status.DONE, f"turn {self._turn} had ended"
+            self._log.answer(Receipt(session=self._session, status=status, note=note))
+
+        self._guarded(answer)

@@ -85,7 +85,6 @@ def _learn_mode(live: LiveAgent, store: Store, session_id: str, turn: int, agent
 def orphan(
     folder: SessionFolder,
     store: Store,
-    session_id: str,
     turn: int,
     child: AgentChild | None = None,
     *,
@@ -99,8 +98,8 @@ def orphan(
         also_gone: return it if its process has ended too, so that the rest of its output is read.
     """
     # A turn between them may have been cancelled before it was started.
-    before = store.started_before(session_id, turn)
-    session = store.session(session_id)
+    before = store.started_before(folder.id, turn)
+    session = store.session(folder.id)
     if before is None or session is None or not before.transport or before.end_byte is None:
         return None
     if before.agent_pid is None or before.agent_start is None or not processes.is_here(before.boot_id, before.pid_ns):
@@ -110,7 +109,7 @@ def orphan(
     child = child or AgentChild()
     child.adopt((before.agent_pid, before.agent_start))
     stream = before.stream_number
-    launch = store.launch(session_id, stream)
+    launch = store.launch(folder.id, stream)
     if launch is None:
         return None
     agent = agent_named(session.agent)

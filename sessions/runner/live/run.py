@@ -89,7 +89,7 @@ class LiveRun:
         Raises:
             StartError: it could not be started.
         """
-        self.agent = self.agent or orphan(self._folder, self._store, self._session, self._number, child)
+        self.agent = self.agent or orphan(self._folder, self._store, self._number, child)
         live, agent = self.agent, agent_named(claim.agent)
         if live is not None and not (live.serves(claim.launch, agent) and _is_in_place(claim.cwd)):
             close(live, self._layout.live_name(self._session, live.stream))
@@ -112,7 +112,7 @@ class LiveRun:
         dialogue = agent.dialogue(claim.launch.transport, claim.launch.opening) if channel is not None else None
         if channel is not None and dialogue is not None:
             self.agent = LiveAgent(child, channel, dialogue, launch=claim.launch, stream=self._number)
-            self.agent.begin()
+            self.agent.shake_hands()
         elif channel is not None:
             channel.close()
             self._cannot_reach(_unknown(claim.launch))
@@ -177,13 +177,7 @@ class LiveRun:
             recorder.hear(lambda *_: None, output, lambda: 0)
             return output
         turn = self.turn = LiveTurn(
-            live,
-            self._store,
-            self._log,
-            self._session,
-            self._number,
-            claim,
-            recorder.count_denial,
+            live, self._store, self._log, self._session, self._number, claim, recorder.count_denial
         )
 
         def hear(line: bytes, position: int) -> None:

@@ -177,7 +177,10 @@ class LiveTurn:
             self.courier.withdraw()
         if not self._interrupted and (lines := self.live.dialogue.interrupt()):
             self._interrupted = True
-            self._take_back()
+            # The prompt of the turn, and the one that is on its way into it.
+            for courier in (self.courier, self._steered):
+                if courier is not None:
+                    courier.withdraw()
             for line in lines:
                 self.live.send(line)
         return self.interrupted_at
@@ -187,12 +190,6 @@ class LiveTurn:
         if self.live.waits:
             return min(usual, SEND_SECONDS)
         return min(usual, *(due for due in (self.courier.due, self.clerk.due) if due is not None), usual)
-
-    def _take_back(self) -> None:
-        """Take back the prompt of the turn, and the one that is on its way into it."""
-        self.courier.withdraw()
-        if self._steered is not None:
-            self._steered.withdraw()
 
     def _courier_of(self, prompt: Steered) -> Courier:
         """Return the courier of a prompt into this turn."""

@@ -113,7 +113,9 @@ class Warm:
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
         # A process that failed may lack what a retry has, such as a sign-in: the retry gets one of its own.
-        closes_at = time.monotonic() + (0 if self._failed() else live.launch.warm.keep_seconds)
+        newest = self._store.one_turn(self._session, self._turn)
+        failed = newest is not None and newest.status is Status.FAILED
+        closes_at = time.monotonic() + (0 if failed else live.launch.warm.keep_seconds)
         while True:
             live.child.reap()
             if not live.alive:
@@ -134,7 +136,8 @@ class Warm:
                 close(live, self._layout.live_name(self._session, live.stream))
                 return self._gone(live, closed=True)
             if clerk.advance():
-                self._begin_queued()
+                with contextlib.suppress(StoreError):  # the prompt that was added begins a turn
+                    self._store.queue.advance(self._session, builder(self._layout, self._store))
                 continue
             self._adjust()
             try:
@@ -144,10 +147,6 @@ class Warm:
                 return self._gone(live, closed=True)
             for descriptor, _ in poll.poll(self._delay(live, clerk, closes_at) * 1000):
                 inotify.drain(descriptor)
-
-    def _failed(self) -> bool:
-        turn = self._store.one_turn(self._session, self._turn)
-        return turn is not None and turn.status is Status.FAILED
 
     def _delay(self, live: LiveAgent, clerk: Clerk, closes_at: float) -> float:
         """Return the seconds until the next check that nothing else triggers."""
@@ -243,11 +242,6 @@ class Warm:
             queued = self._queued()
             return own or (queued.n if queued is not None and queued.launches else None)
         return None
-
-    def _begin_queued(self) -> None:
-        """Begin the turn of the prompt that was added to the queue."""
-        with contextlib.suppress(StoreError):
-            self._store.queue.advance(self._session, builder(self._layout, self._store))
 
     def _queued(self) -> Turn | None:
         return next((turn for turn in self._store.queued_turns(self._session) if turn.n > self._turn), None)

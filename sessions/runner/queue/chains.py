@@ -4,13 +4,13 @@ Each process that serves the launch queue does this first (:mod:`.pump`), so no 
 is read outside the transaction that starts the session; that transaction checks that nothing changed since.
 """
 
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named, takes_prompts
 from agentdash.sessions.model.errors import AgentdashError, RefusalError
 from agentdash.sessions.model.session import StepKind, Turn
-from agentdash.sessions.rules.launch import Launch, plan_like
+from agentdash.sessions.rules.launch import plan_like
 from agentdash.sessions.rules.prompts.chain import (
     MOST_CHARACTERS,
     NO_ANSWER,
@@ -68,25 +68,15 @@ def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) 
     text, launch = waiting.task, recorded
     if takes_prompts(waiting.agent):
         text = chained_prompt(waiting.task, waiting.before, answer, agent_named(waiting.agent).expands)
-        launch = _launch_with(text, waiting, recorded)
+        launch = launch_of(
+            plan_like(recorded), agent_named(waiting.agent), prompt=text, cwd=waiting.cwd, session_id=waiting.id,
+            turn=waiting.turn, agent_session=None,
+        )  # fmt: skip
     if not store.chains.start(waiting, text, launch, recorded):
         return False
     with suppress(OSError):
         write_identity(store, layout.session(waiting.id))
     return True
-
-
-def _launch_with(text: str, waiting: Waiting, recorded: Launch) -> Launch:
-    """Return the recorded start with another prompt."""
-    return launch_of(
-        plan_like(recorded),
-        agent_named(waiting.agent),
-        prompt=text,
-        cwd=waiting.cwd,
-        session_id=waiting.id,
-        turn=waiting.turn,
-        agent_session=None,
-    )
 
 
 def last_message(layout: Layout, store: Store, session_id: str) -> str | None:
@@ -102,22 +92,17 @@ def last_message(layout: Layout, store: Store, session_id: str) -> str | None:
         return None
     if not takes_prompts(session.agent):
         return _output(layout, store, turn)
-    from agentdash.sessions.transcript.session_steps import SessionSteps
     from agentdash.sessions.transcript.visible.last_answer import last_answer
+    from agentdash.sessions.transcript.visible.visible_steps import source_of
 
-    steps = SessionSteps(
-        layout.session(session_id),
-        agent_named(session.agent),
-        lambda: (store.turns(session_id), store.prompts(session_id)),
-        layout.indexes,
-    )
-    try:
+    source = source_of(layout, store, session_id)
+    if source is None:
+        return None
+    with closing(source.reader(layout)) as steps:
         view, item = last_answer(steps.refresh)
         if item is None:
             return None
         step = view.whole(item)
-    finally:
-        steps.close()
     return step.text if step.turn == turn.n and step.kind is StepKind.MESSAGE and step.text.strip() else None
 
 

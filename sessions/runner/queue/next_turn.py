@@ -11,7 +11,7 @@ from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import Session, short_id
 from agentdash.sessions.model.turn_mode import TurnMode
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.launch import Launch, TurnPlan
+from agentdash.sessions.rules.launch import Fork, Launch, TurnPlan, Way
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.queued_prompt import Build, QueuedPrompt
 from agentdash.sessions.storage.store import Store
@@ -24,26 +24,30 @@ def builder(layout: Layout, store: Store) -> Build:
         session = store.session(prompt.session)
         if session is None:
             raise UnknownSessionError(f"Session {short_id(prompt.session)} was deleted.")
+        agent, plan, conversation = agent_named(session.agent), prompt.plan, recorded.agent_session
+        how: Way = ""
+        fork: Fork | None = None
+        follows: tuple[str, int] | None = (session.id, session.turn)
         if recorded.marks:
-            return _behind_marks(layout, store, session, prompt, turn, recorded)
-        agent, plan, resumed = agent_named(session.agent), prompt.plan, recorded.agent_session
-        asked = _asked(agent, plan, session, resumes=resumed is not None)
+            from agentdash.sessions.runner.taking_up import taken_up  # few sessions have marks
+
+            settings = settings_of(plan.settings, agent)
+            taken = taken_up(layout, store, session.id, recorded, settings).with_prompt(agent, prompt.text)
+            how, conversation, fork, follows = taken.how, taken.conversation, taken.fork, taken.follows
+        asked = _asked(agent, plan, session, resumes=conversation is not None)
         text = prompt.text if asked is None else text_of(agent, asked)
-        if resumed is None and agent.conversations is not None and not agent.begins_conversation(text):
+        is_new = conversation is None and agent.conversations is not None and not agent.begins_conversation(text)
+        if how == "retold" or (is_new and not recorded.marks):
             from agentdash.sessions.runner.taking_up import retold_prompt
 
             text = retold_prompt(layout, store, session.id, text)
-        elif asked is None:
-            text = with_instructions(store.newest_turn(session.id).mode, plan.terms.mode, text)
+        elif asked is None and follows is not None:
+            before = store.one_turn(*follows)
+            text = with_instructions(before.mode if before is not None else None, plan.terms.mode, text)
         launch = launch_of(
-            plan,
-            agent,
-            prompt=text,
-            cwd=session.cwd,
-            session_id=session.id,
-            turn=turn,
-            agent_session=resumed,
-        )
+            plan, agent, prompt=text, cwd=session.cwd, session_id=session.id, turn=turn, agent_session=conversation,
+            fork=fork, how=how,
+        )  # fmt: skip
         return structs.replace(launch, compacts=asked)
 
     return build
@@ -64,37 +68,6 @@ def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> 
     )  # fmt: skip
     way = way_of(agent, probe, asked, resumes=resumes)
     return structs.replace(asked, by=way, tokens_before=session.context_tokens)
-
-
-def _behind_marks(
-    layout: Layout, store: Store, session: Session, prompt: QueuedPrompt, turn: int, recorded: Recorded
-) -> Launch:
-    """Return the start of a turn that goes on where the marks of the conversation have it go on."""
-    # Few sessions have marks.
-    from agentdash.sessions.runner.taking_up import retold_prompt, taken_up
-
-    agent, plan = agent_named(session.agent), prompt.plan
-    settings = settings_of(plan.settings, agent)
-    taken = taken_up(layout, store, session.id, recorded, settings).with_prompt(agent, prompt.text)
-    asked = _asked(agent, plan, session, resumes=taken.conversation is not None)
-    text = prompt.text if asked is None else text_of(agent, asked)
-    if taken.how == "retold":
-        text = retold_prompt(layout, store, session.id, text)
-    elif taken.follows is not None and asked is None:
-        before = store.one_turn(*taken.follows)
-        text = with_instructions(before.mode if before is not None else None, plan.terms.mode, text)
-    launch = launch_of(
-        plan,
-        agent,
-        prompt=text,
-        cwd=session.cwd,
-        session_id=session.id,
-        turn=turn,
-        agent_session=taken.conversation,
-        fork=taken.fork,
-        how=taken.how,
-    )
-    return structs.replace(launch, compacts=asked)
 
 
 def with_instructions(before: TurnMode | None, now: TurnMode | None, prompt: str) -> str:

@@ -3,8 +3,6 @@
 from msgspec import structs
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.session import Session
-from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import TurnEvidence, fate_of_steered, needs_transcript
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog
@@ -38,23 +36,18 @@ def in_transcript(
     turn = store.one_turn(session_id, n)
     if session is None or launch is None or turn is None:
         return None
+    # Of a new conversation only the agent knows the name.
+    resumed = session.agent_session if not launch.how else launch.conversation if launch.fork is None else None
     sent = SentPrompt(
         key=key or (turn.run_id if turn.transport else ""),
         recorded=text,
         launch=launch,
-        agent_session=agent_session or _resumed(launch, session),
+        agent_session=agent_session or resumed,
         env=store.recipe(session_id).env,
         at=turn.started_at or turn.created_at,
     )
     own_files = agent_named(session.agent).own_files
     return own_files.has_prompt(sent) if own_files is not None else None
-
-
-def _resumed(launch: Launch, session: Session) -> str | None:
-    """Return the conversation that a start resumed; None for a new one, whose name only the agent knows."""
-    if not launch.how:
-        return session.agent_session
-    return launch.conversation if launch.fork is None else None
 
 
 def recover_steered(store: Store, session_id: str, n: int, agent_session: str | None = None) -> None:

@@ -23,7 +23,7 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.turn_output import outputs_of
 from agentdash.sessions.storage.wakes import GATHER_MS, Family, Gather, WorkerEnd
-from agentdash.sessions.transcript.session_steps import SessionSteps
+from agentdash.sessions.transcript.visible.visible_steps import source_of
 
 STDERR_BYTES = 64 * 1024
 """The end of a turn's stderr, which names edits that some agents have no event for."""
@@ -75,18 +75,10 @@ def _wake(layout: Layout, store: Store, family: Family) -> bool:
 def facts(layout: Layout, store: Store, end: WorkerEnd) -> tuple[str, ...]:
     """Return what a worker did in its turn, from its own steps; empty if they cannot be read."""
     with suppress(OSError, AgentdashError):
-        steps = SessionSteps(
-            layout.session(end.session),
-            agent_named(end.agent),
-            lambda: (store.turns(end.session), store.prompts(end.session)),
-            layout.indexes,
-        )
-        try:
-            did = digest(steps.every_step_once((end.turn,)), end.cwd)
+        if (source := source_of(layout, store, end.session)) is not None:
+            did = digest(source.steps(layout, (end.turn,)), end.cwd)
             edits_failed = did.edits_failed + _unnamed_edits(layout, store, end)
             return counts(structs.replace(did, edits_failed=edits_failed))
-        finally:
-            steps.close()
     return ()
 
 

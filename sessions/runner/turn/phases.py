@@ -20,8 +20,8 @@ from agentdash.sessions.storage.turns.claim import Claim
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 
 
-class TurnStop:
-    """Climbs the ladder, or only sweeps if the agent is gone.
+class TurnStop(Stop):
+    """Climbs the ladder, or only sweeps if the agent is gone, and records the progress.
 
     Args:
         ladder: how long each signal is given.
@@ -41,38 +41,29 @@ class TurnStop:
         waited: float = 0.0,
     ) -> None:
         child.forget()
-        self._stop = Stop(processes, ladder, lambda: not child.gone, now)
-        self._stop.reaped = child.reaped
+        super().__init__(processes, ladder, lambda: not child.gone, now)
+        self.reaped = child.reaped
         self._waited_ms = round(waited * 1000)
         self._log = log
         self._guarded = guarded
         self._rung: Rung | None = None
 
-    @property
-    def left(self) -> tuple[Left, ...]:
-        """The processes that could not be ended."""
-        return self._stop.left
-
-    def hurry(self, now: float) -> None:
-        """Go to SIGKILL at once."""
-        self._stop.hurry(now)
-
     def advance(self, now: float) -> bool:
         """Take the steps that are due, and record the progress; return whether nothing is left to do."""
-        self._stop.tick(now)
-        if self._stop.phase is not self._rung and not self._stop.over:
-            self._rung = self._stop.phase
-            self._guarded(lambda: self._log.rung(self._stop.stage(now)))
-        return self._stop.over
+        self.tick(now)
+        if self.phase is not self._rung and not self.over:
+            self._rung = self.phase
+            self._guarded(lambda: self._log.rung(self.stage(now)))
+        return self.over
 
     def record_sweep(self) -> None:
         """Record what is left of a turn whose end was recorded before."""
-        self._guarded(lambda: self._log.left(self._stop.left))
+        self._guarded(lambda: self._log.left(self.left))
         self._guarded(lambda: self._log.rung(None))
 
-    def receipt(self, session_id: str, status: Status, now: float, by: str | None) -> Receipt:
+    def answer(self, session_id: str, status: Status, now: float, by: str | None) -> Receipt:
         """Return what was ended and what is left, with the reason that the requester gave."""
-        receipt = self._stop.receipt(session_id, status, now)
+        receipt = self.receipt(session_id, status, now)
         return structs.replace(
             receipt, duration_ms=(receipt.duration_ms or 0) + self._waited_ms, reason=given_reason(by)
         )

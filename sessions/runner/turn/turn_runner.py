@@ -426,7 +426,7 @@ class TurnRunner:
             return
 
         def receipt(status: Status) -> Receipt:
-            return phase.stop.receipt(self._session, status, now, phase.by)
+            return phase.stop.answer(self._session, status, now, phase.by)
 
         status = self._conclude(phase.stop.left, phase.by, lingered=phase.lingered, receipt=receipt)
         self._recorder.retried(lambda: self._log.answer(receipt(status)))
@@ -438,5 +438,5 @@ class TurnRunner:
             status = self._log.status() or status
         self._recorder.guarded(self._live.count_rest)
         phase.stop.record_sweep()
-        receipt = phase.stop.receipt(self._session, status, now, phase.by)
+        receipt = phase.stop.answer(self._session, status, now, phase.by)
         self._recorder.retried(lambda: self._log.answer(receipt))

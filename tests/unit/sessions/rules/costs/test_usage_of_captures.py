@@ -10,7 +10,6 @@ from recorded_use import ID, Recorded
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.rules.launch import Launch, Start
-from agentdash.sessions.storage.marks import compactions_of
 
 CAPTURES = Path(__file__).parents[4] / "captures"
 
@@ -260,7 +259,7 @@ def test_compactions_are_recorded_once(recorded: Recorded) -> None:
         for one in expected
     ]
     assert rows
-    found = compactions_of(recorded.store.database, ID.format(1))
+    found = recorded.store.compactions_of(ID.format(1))
     parser = agent_named("claude").parser(1, "stream-json")
     steps = [step for line in lines.splitlines() for step in parser.feed(line, 1)]
     boundaries = [step.index + 1 for step in steps if getattr(step, "event", None) == "compact_boundary"]

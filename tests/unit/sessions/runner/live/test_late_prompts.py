@@ -240,7 +240,7 @@ def test_an_agent_that_waits_is_found_behind_a_turn_that_was_cancelled(layout, s
     store.cancel_queued(SESSION, 2, Status.STOPPED, "stopped by you", "r", by="you")
     make_fifo(layout.session(SESSION).stdin)
     for turn in (2, 3):
-        found = orphan(layout.session(SESSION), store, SESSION, turn, also_gone=True)
+        found = orphan(layout.session(SESSION), store, turn, also_gone=True)
         assert found is not None and (found.stream, found.end_byte) == (1, 7)
         found.channel.close()
 
@@ -307,7 +307,7 @@ def test_a_turn_that_the_agent_began_as_a_stop_ended_its_process_was_stopped(lay
     layout.session(SESSION).output(1).write_text(beginning + json.dumps(BEGAN | {"key": ""}) + "\n")
     make_fifo(layout.session(SESSION).stdin)
     signals = SimpleNamespace(shutdown=False, requested=False, wake=None)
-    live = orphan(layout.session(SESSION), store, SESSION, 2, also_gone=True)
+    live = orphan(layout.session(SESSION), store, 2, also_gone=True)
     assert Warm(layout, store, signals, SESSION, 1, live).wait() == (2, "adopt")
     settle(layout, store)
     assert [turn.status for turn in store.turns(SESSION)] == [Status.DONE, expected]
