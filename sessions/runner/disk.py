@@ -119,33 +119,27 @@ class DiskWatch:
         return None
 
 
-class Reserve:
-    """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
+def take_reserve(path: Path) -> None:
+    """Reserve disk space while a turn runs, so that its end can be recorded on a full disk; none if it does not fit."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return
+    try:
+        os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
+    except OSError:
+        give_back(path)
+    finally:
+        os.close(descriptor)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
-    def take(self) -> None:
-        """Allocate the space; if it does not fit, there is no reserve."""
-        try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
-            return
-        try:
-            os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
-        except OSError:
-            with contextlib.suppress(OSError):
-                self._path.unlink()
-        finally:
-            os.close(descriptor)
-
-    def give_back(self) -> bool:
-        """Free the space; False if none was reserved."""
-        try:
-            self._path.unlink()
-        except OSError:
-            return False
-        return True
+def give_back(path: Path) -> bool:
+    """Free the reserved space; False if none was reserved."""
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def _end_of(path: Path, begin: int) -> tuple[int, bool]:

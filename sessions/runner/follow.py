@@ -133,11 +133,9 @@ class Follower:
             self.grown_at = time.monotonic()
             if self._stamped:
                 self.last_event_at = now_ms()
-                self._record(self.last_event_at)
+                if self._times is not None:
+                    # A full disk must not stop the reading; the steps then have no time.
+                    with contextlib.suppress(OSError):
+                        os.write(self._times, stamp(self._reader.offset, self.last_event_at))
             lines = self._reader.split(chunk)
             yield from by_parts(lines) if self._shared else lines
-
-    def _record(self, now: int) -> None:
-        if self._times is not None:
-            with contextlib.suppress(OSError):  # a full disk must not stop the reading; the steps then have no time
-                os.write(self._times, stamp(self._reader.offset, now))

@@ -5,8 +5,6 @@ one is taken only where a start or a prompt of ours begins one, and never that o
 continuation get a conversation of their own.
 """
 
-from collections.abc import Iterable
-
 from agentdash.sessions.agents.base import Agent
 from agentdash.sessions.model.session import short_id
 from agentdash.sessions.rules.launch import Launch
@@ -49,11 +47,8 @@ class OwnConversation:
             resumed = self._store.conversation_before(self._session, self._turn)
         else:  # it begins one, or forks one
             resumed = self._launch.conversation if self._launch.fork is None else None
-        if resumed in (None, name) or any(map(self._agent.begins_conversation, self._prompts())):
+        prompts = [one.text for one in self._store.prompts(self._session) if one.turn == self._turn]
+        prompts += [one.text for one in LiveLog(self._store.database, self._session).steered_into(self._turn)]
+        if resumed in (None, name) or any(map(self._agent.begins_conversation, prompts)):
             return None
         return f"its output names another conversation than it resumed, {name}, which is not taken"
-
-    def _prompts(self) -> Iterable[str]:
-        """Yield the prompts that the agent got in the turn."""
-        yield from (prompt.text for prompt in self._store.prompts(self._session) if prompt.turn == self._turn)
-        yield from (prompt.text for prompt in LiveLog(self._store.database, self._session).steered_into(self._turn))

@@ -29,7 +29,7 @@ from agentdash.sessions.rules.prompts.delivery import Fate, TurnEvidence, fate
 from agentdash.sessions.rules.status import at_the_end, while_running
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.clock_steps import ClockSteps
-from agentdash.sessions.runner.disk import DiskWatch, Reserve
+from agentdash.sessions.runner.disk import DiskWatch, give_back, take_reserve
 from agentdash.sessions.runner.follow import Follower
 from agentdash.sessions.runner.limits.spending import Spending
 from agentdash.sessions.runner.limits.stuck import Look
@@ -85,7 +85,6 @@ class Recorder:
         self._activity = ActivityWatch()
         self._output = output or own_output(self._folder, turn)
         self._disk = DiskWatch(self._output.stdout.path, self._output.stdout.begin)
-        self._reserve = Reserve(self._folder.reserve)
         self._hears: Callable[[bytes, int], None] | None = None
         self._reads_on = False
         """The output behind the end of the turn is read too."""
@@ -135,7 +134,7 @@ class Recorder:
 
     def keep_room(self) -> None:
         """Reserve disk space for recording the end; call this before the agent can fill the disk."""
-        self._reserve.take()
+        take_reserve(self._folder.reserve)
 
     def started(self, agent_pid: int, agent_start: int) -> None:
         """Record the agent's identity; on a full disk with the next commit, so that following starts at once."""
@@ -156,16 +155,9 @@ class Recorder:
         self._conversation = OwnConversation(self._store, agent, self._session, self._turn, launch)
         self._env, self._began_at = dict(os.environ) | dict(launch.env), began
         self._watch = TurnWatch(
-            self._store,
-            self._session,
-            self._turn,
-            agent,
-            launch,
-            self._output,
-            used,
-            began,
+            self._store, self._session, self._turn, agent, launch, self._output, used, began,
             adopted_after_s=adopted_after_s,
-        )
+        )  # fmt: skip
         parser, output = agent.parser(self._turn, launch.transport), self._output
         # The session of an adopted turn may already have the model of the next turn.
         model = model_at_start(launch) if adopted_after_s is not None else None
@@ -178,15 +170,8 @@ class Recorder:
             parser.facts.context_before = launch.compacts.tokens_before
         if output.stream == self._turn:
             parser.facts.total_before = total_before(agent, launch, self._env, began)
-        self._follower = Follower(
-            output.stdout.path,
-            output.times,
-            parser,
-            self._step,
-            self._line,
-            output.stdout.begin,
-            shared=self._hears is not None,
-        )
+        path, begin, shared = output.stdout.path, output.stdout.begin, self._hears is not None
+        self._follower = Follower(path, output.times, parser, self._step, self._line, begin, shared=shared)
         if adopted_after_s is not None:
             self._follower.take_over()
         self.guarded(lambda: write_identity(self._store, self._folder))
@@ -293,21 +278,16 @@ class Recorder:
         stuck, steps, event_at = self._stuck(follower), follower.steps, follower.last_event_at
         doing = self._activity
         shares: list[Share | None] = []
-        if self.guarded(
-            lambda: shares.append(
+
+        def progress() -> None:
+            seen = self._hears is None
+            shares.append(
                 self._log.progress(
-                    follower.facts,
-                    status,
-                    reason,
-                    steps,
-                    event_at,
-                    stuck,
-                    doing.activity,
-                    doing.plan,
-                    seen=self._hears is None,
+                    follower.facts, status, reason, steps, event_at, stuck, doing.activity, doing.plan, seen=seen
                 )
             )
-        ):
+
+        if self.guarded(progress):
             self._committed, self._committed_at = key, now
             if self._watch is not None:
                 self._watch.note_share(shares[0], follower.facts)
@@ -436,9 +416,9 @@ class Recorder:
             ended.append(self._log.end(facts, outcome, steps, builder(self._layout, self._store)))
 
         if not self.guarded(end):
-            self._reserve.give_back()
+            give_back(self._folder.reserve)
             self.retried(end)
-        self._reserve.give_back()
+        give_back(self._folder.reserve)
         self._follower = None
         if not outcome.warm:
             with contextlib.suppress(OSError):

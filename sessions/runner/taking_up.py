@@ -22,7 +22,6 @@ from agentdash.sessions.transcript.visible.retelling import retold, retold_compa
 from agentdash.sessions.transcript.visible.visible_steps import (
     Source,
     VisibleConversation,
-    requests_in,
     source_of,
     steps_of,
 )
@@ -150,13 +149,8 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     session = source.session
     with contextlib.closing(source.reader(layout)) as reader:
         try:
-            visible = VisibleConversation(
-                source.history(),
-                source.turns,
-                source.prompts,
-                lambda turn: reader.every_step((turn,)),
-                lambda mark: requests_in(steps_of(layout, queries, source, [Part(mark=mark)])),
-            ).retold()
+            read = VisibleConversation(layout, queries, source, lambda turn: reader.every_step((turn,)))
+            visible = read.retold()
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
     steps = steps_of(layout, queries, source, visible.parts)

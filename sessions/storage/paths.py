@@ -43,6 +43,8 @@ class SessionFolder:
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
+        self.environment = path / "environment"
+        """Digests of the environment with which the session began."""
         self.reserve = path / "reserve"
         """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
@@ -61,11 +63,6 @@ class SessionFolder:
     def times(self, stream: int) -> Path:
         """The arrival times of the bytes of the output."""
         return self.turns / f"turn_{stream}.times"
-
-    @property
-    def environment(self) -> Path:
-        """Digests of the environment with which the session began."""
-        return self.path / "environment"
 
     def create(self) -> None:
         """Make the folder of a session."""

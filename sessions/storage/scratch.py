@@ -28,7 +28,9 @@ def scratch_parent() -> Path:
     home, runtime = default_home(), os.environ.get("XDG_RUNTIME_DIR")
     parents = [home] if home.is_dir() else []
     parents += [Path(runtime)] if runtime and _is_private(Path(runtime)) and not _is_temporary(Path(runtime)) else []
-    for parent in [*parents, _cache()]:
+    from platformdirs import user_cache_path  # few commands need it
+
+    for parent in [*parents, user_cache_path(appauthor=False, ensure_exists=True)]:
         folder = parent / (FOLDER if parent == home else f"agentdash-{FOLDER}")
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -75,9 +77,3 @@ def _is_temporary(folder: Path) -> bool:
     rooms = ("/tmp", "/var/tmp", tempfile.gettempdir())  # noqa: S108 - compared only
     real = Path(os.path.realpath(folder))
     return any(real.is_relative_to(os.path.realpath(room)) for room in rooms)
-
-
-def _cache() -> Path:
-    from platformdirs import user_cache_path  # rarely needed
-
-    return user_cache_path(appauthor=False, ensure_exists=True)

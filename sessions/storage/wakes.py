@@ -224,11 +224,11 @@ def _family(rows: Query, lead_id: str) -> Family | None:
         return None
     row = found[0]
     archived = row["archived_at"] is not None
-    return Family(lead=_judged(Lead, row, archived=archived), ends=tuple(map(_end, rows(_ENDS, (lead_id,)))))
-
-
-def _end(row: sqlite3.Row) -> WorkerEnd:
-    return _judged(WorkerEnd, row, session=row["id"], title=row["title"] or row["task"], waits=bool(row["waits"]))
+    ends = tuple(
+        _judged(WorkerEnd, one, session=one["id"], title=one["title"] or one["task"], waits=bool(one["waits"]))
+        for one in rows(_ENDS, (lead_id,))
+    )
+    return Family(lead=_judged(Lead, row, archived=archived), ends=ends)
 
 
 def _judged(kind: type[S], row: sqlite3.Row, **converted: object) -> S:

@@ -147,20 +147,8 @@ def _step(related: RelatedMark, turn: int, marks: Sequence[Mark], turns: Sequenc
     mark = related.mark
     undone = next((one for one in marks if one.id == mark.undoes), None)
     is_summary = own and mark.kind == MarkKind.COMPACT
-    words = mark_words(
-        mark,
-        undone=undone,
-        turns=stands_for(mark, History(turns, marks)) if is_summary else 0,
-        other=related.other,
-        of_fork=not own,
-    )
+    stood_for = stands_for(mark, History(turns, marks)) if is_summary else 0
+    words = mark_words(mark, undone=undone, turns=stood_for, other=related.other, of_fork=not own)
     other = (mark.origin if own else mark.session) if mark.kind == MarkKind.FORK else None
-    return MarkStep(
-        turn=turn,
-        index=-mark.id,
-        kind=StepKind.NOTICE,
-        text=words,
-        at=mark.at or None,
-        mark=mark,
-        opens=other,
-    )
+    at = mark.at or None
+    return MarkStep(turn=turn, index=-mark.id, kind=StepKind.NOTICE, text=words, at=at, mark=mark, opens=other)

@@ -143,17 +143,13 @@ class SessionSteps:
         except OSError as error:
             trouble = f"{error.filename or self._folder.path}: {error.strerror or error}"
         states = {prompt.turn: prompt.state for prompt in prompts}
-        self._read_marks(turns)
-        growth = self._grown(turns, touched, trouble)
-        marks = tuple(self._marking.sections.values())
-        return structs.replace(growth, prompt_states=states, shown=self._marking.shown, marks=marks)
-
-    def _read_marks(self, turns: Sequence[Turn]) -> None:
-        """Read the marks; conclude from them only if they, or the turns, are others than before."""
         related = tuple(self._marks())
         known = tuple(turn.n for turn in turns) if related else (), related
         if known != self._related:
             self._related, self._marking = known, marking(self._folder.id, *known)
+        growth = self._grown(turns, touched, trouble)
+        marks = tuple(self._marking.sections.values())
+        return structs.replace(growth, prompt_states=states, shown=self._marking.shown, marks=marks)
 
     def every_step(self, turns: Container[int] | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Yield all steps in their order, with their whole texts, as they are now; one at a time is in memory.
@@ -264,18 +260,12 @@ class SessionSteps:
         asked, part = None, output.stdout
         if prompt is not None:
             asked = Step(turn=turn, kind=StepKind.PROMPT, text=prompt.text, at=prompt.created_at, sender=sender)
+        reader, is_tail = TransportReader(self._agent, output.transport), tail_from is not None
+        begin = part.begin if tail_from is None else tail_from
         return TurnIndex(
-            part.path,
-            output.times,
-            TransportReader(self._agent, output.transport),
-            turn,
-            self._cache,
-            prompt=asked,
-            begin=part.begin if tail_from is None else tail_from,
-            end=part.end,
-            is_tail=tail_from is not None,
-            diffs=self._diffs,
-        )
+            part.path, output.times, reader, turn, self._cache, prompt=asked, begin=begin, end=part.end,
+            is_tail=is_tail, diffs=self._diffs,
+        )  # fmt: skip
 
     def _choose_end(self) -> int:
         """Return the place in the list of the first turn that is read first; 0 if all turns are read at once."""

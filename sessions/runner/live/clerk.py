@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,14 +12,12 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.stops import StoppedBy
 from agentdash.sessions.rules.asks.model import Answer, Ask, Verdict
+from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.rules.launch import Launch, TurnPlan, plan_like, with_mode
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.channel import LineTooLongError
 from agentdash.sessions.storage.prompts.queued_prompt import Request
 from agentdash.sessions.storage.store import Store
-
-if TYPE_CHECKING:
-    from agentdash.sessions.rules.asks.recorded import RecordedAsk
 
 TIME_LIMIT = "the time limit"
 """The author of an answer that the settings gave."""
@@ -191,7 +188,7 @@ class Clerk:
             if key.encode("utf-8", "replace").decode() not in known:
                 self._ask(ask)
 
-    def _note_due(self, recorded: "RecordedAsk") -> None:
+    def _note_due(self, recorded: RecordedAsk) -> None:
         if recorded.due_at is not None and recorded.answer is None:
             self._due_at = min(recorded.due_at, self._due_at or recorded.due_at)
 
@@ -205,9 +202,9 @@ class Clerk:
             if recorded.due_at > now_ms():
                 self._note_due(recorded)
             elif (answer := self._settings.overdue(recorded.ask)) is not None:
-                self._store.asks.expire(recorded.id, answer, TIME_LIMIT)
+                self._store.asks.answer(recorded.id, answer, TIME_LIMIT, AskState.EXPIRED)
 
-    def _write(self, recorded: "RecordedAsk") -> None:
+    def _write(self, recorded: RecordedAsk) -> None:
         from agentdash.sessions.rules.asks.rules import for_agent
 
         self._written.add(recorded.id)
@@ -217,7 +214,7 @@ class Clerk:
         line = self._live.dialogue.answer(recorded.ask.key, for_agent(recorded.ask, recorded.answer))
         self._live.send(line, lambda: self._sent(recorded.id), lambda error: self._deny(recorded, error))
 
-    def _deny(self, recorded: "RecordedAsk", error: LineTooLongError) -> None:
+    def _deny(self, recorded: RecordedAsk, error: LineTooLongError) -> None:
         """Deny an ask whose answer is too long for the agent's input: claude gets the whole edit that it may make."""
         denial = Answer(verdict=Verdict.DENY, message=f"The answer cannot be passed on: {error}.")
         with contextlib.suppress(AgentdashError):
@@ -225,7 +222,7 @@ class Clerk:
         line = self._live.dialogue.answer(recorded.ask.key, denial)
         self._live.send(line, lambda: self._sent(recorded.id))
 
-    def _say(self, recorded: "RecordedAsk") -> bool:
+    def _say(self, recorded: RecordedAsk) -> bool:
         """Add the words of a denial to the queue if the agent does not read them there; False if they are in it.
 
         They are added before the answer is written, so that a runner that is killed in between loses neither.

@@ -129,15 +129,9 @@ class LiveRun:
         launch = self._store.launch(self._session, stream) or claim.launch
         agent = agent_named(claim.agent)
         self.agent = adopted_agent(
-            child,
-            self._folder,
-            self._store,
-            agent,
-            self._number,
-            launch=launch,
-            stream=stream,
+            child, self._folder, self._store, agent, self._number, launch=launch, stream=stream,
             begin=claim.begin_byte,
-        )
+        )  # fmt: skip
         if self.agent is None:
             known = agent.dialogue(launch.transport) is not None
             self._cannot_reach("its standard input cannot be opened" if known else _unknown(launch))

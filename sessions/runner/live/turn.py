@@ -37,15 +37,9 @@ class LiveTurn:
     ) -> None:
         self.live = live
         self.clerk = Clerk(
-            live,
-            store,
-            session_id,
-            turn,
-            agent=claim.agent,
-            cwd=claim.cwd,
-            launch=claim.launch,
+            live, store, session_id, turn, agent=claim.agent, cwd=claim.cwd, launch=claim.launch,
             count_denial=count_denial,
-        )
+        )  # fmt: skip
         self.adjuster = Adjuster(live, store, session_id, agent_named(claim.agent))
         prompt = log.prompt(turn)
         self._log, self._turn = log, turn
@@ -200,14 +194,9 @@ class LiveTurn:
             return self._log.steered_is(prompt.id, state, self._turn, attempt)
 
         return Courier(
-            self.live,
-            record,
-            key=prompt.run_id,
-            text=prompt.text,
-            state=prompt.state,
-            attempt=prompt.attempt,
+            self.live, record, key=prompt.run_id, text=prompt.text, state=prompt.state, attempt=prompt.attempt,
             key_of=prompt.run_id_of,
-        )
+        )  # fmt: skip
 
     def _hear(self, event: Event) -> None:
         self.courier.hear(event)

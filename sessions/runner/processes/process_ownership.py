@@ -23,7 +23,7 @@ from agentdash.sessions.model.session import Turn
 from agentdash.sessions.runner.processes import processes as procs
 from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.processes.processes import RUN_TAG, Process
-from agentdash.sessions.runner.processes.runner_lock import YOUNG_SECONDS, Helpers, is_proven, is_young
+from agentdash.sessions.runner.processes.runner_lock import YOUNG_SECONDS, is_proven, is_young, lock_of
 from agentdash.sessions.storage.paths import SESSION_ID, SessionFolder, write_atomic
 
 
@@ -33,7 +33,7 @@ class SessionProcesses:
     def __init__(self, session_id: str, lock: Path, record: Path) -> None:
         self._session_id = session_id
         self._lock = lock
-        self._helpers = Helpers(lock.parent.parent.parent)
+        self._home = lock.parent.parent.parent
         self._record = record
         self._remembered, self._spared = _load(record)
         self._written: set[tuple[int, int]] = set(self._remembered)
@@ -91,7 +91,7 @@ class SessionProcesses:
         if runner_lock.signature(self._lock) != "" or not runner_lock.is_held(self._lock):
             return set()
         # On a full disk a runner cannot sign its lock.
-        return {pid for pid in processes if self._helpers.lock_of(pid) == self._lock}
+        return {pid for pid in processes if lock_of(self._home, pid) == self._lock}
 
     def _tags(self, processes: dict[int, Process]) -> dict[int, str | None]:
         """Return the tag of each process; the environment of an old process without one is read only once."""
@@ -100,7 +100,9 @@ class SessionProcesses:
         for pid, process in processes.items():
             tag = None if process.key in self._plain else procs.environment(pid).get(procs.SESSION_TAG)
             tags[pid] = tag
-            if tag is None and (process.key in self._plain or _is_old(process)):
+            # Between fork and exec a process has its parent's environment: one that is older keeps its own.
+            age = procs.age_seconds(process) if tag is None and process.key not in self._plain else None
+            if tag is None and (process.key in self._plain or (age is not None and age > YOUNG_SECONDS)):
                 plain.add(process.key)
         self._plain = plain
         return tags
@@ -160,7 +162,7 @@ class SessionProcesses:
         """
         if process.key in self._spared:
             return True
-        lock = self._helpers.lock_of(process.pid)
+        lock = lock_of(self._home, process.pid)
         if lock is not None:
             if lock != self._lock and is_proven(lock, process):
                 return True
@@ -197,12 +199,6 @@ def _load(record: Path) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
 
 def _keys(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
     return {(int(pid), int(start)) for pid, start in pairs}
-
-
-def _is_old(process: Process) -> bool:
-    """Return whether it is past the time between fork and exec, when a process has its parent's environment."""
-    age = procs.age_seconds(process)
-    return age is not None and age > YOUNG_SECONDS
 
 
 def group_members(run_id: str, leader: int | None) -> list[Process]:

@@ -105,23 +105,17 @@ YOUNG_SECONDS = 10.0
 """Age below which such a process may not hold its lock yet."""
 
 
-class Helpers:
-    """The processes of agentdash that work for a state folder."""
+def lock_of(home: Path, pid: int) -> Path | None:
+    """Return the lock of a state folder that a process should hold by its command line; None for any other program.
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
-
-    def lock_of(self, pid: int) -> Path | None:
-        """Return the lock that a process should hold by its command line; None for any other program.
-
-        The last arguments of agentdash's processes are the state folder, a session, a number, and what they do.
-        """
-        argv = processes.arguments(pid)
-        if len(argv) < 5 or not SESSION_ID.fullmatch(argv[-3]) or not argv[-2].isdecimal():
-            return None
-        folder = SessionFolder(self._home / "sessions" / argv[-3])
-        lock = folder.lock if argv[-1] in RUNNER_MODES else folder.waiter_lock if argv[-1] == WAITER_MODE else None
-        return lock if lock is not None and _is_same_folder(argv[-4], self._home) else None
+    The last arguments of agentdash's processes are the state folder, a session, a number, and what they do.
+    """
+    argv = processes.arguments(pid)
+    if len(argv) < 5 or not SESSION_ID.fullmatch(argv[-3]) or not argv[-2].isdecimal():
+        return None
+    folder = SessionFolder(home / "sessions" / argv[-3])
+    lock = folder.lock if argv[-1] in RUNNER_MODES else folder.waiter_lock if argv[-1] == WAITER_MODE else None
+    return lock if lock is not None and _is_same_folder(argv[-4], home) else None
 
 
 def is_proven(lock: Path, process: Process) -> bool:

@@ -132,12 +132,11 @@ class FamilyBudgets:
         for one, budget in budgets_of(line, limits):
             row = query(_SPENT, (one.id,))[0]
             over = crossed(budget, _amount(row))
-            if over is not None and (one.budget is not None or one.id != session_id or self._leads(session_id)):
+            if over is not None and (
+                one.budget is not None or one.id != session_id or len(members_of(query, session_id)) > 1
+            ):
                 return f"{_owner(line, one)}: {over}"
         return None
-
-    def _leads(self, session_id: str) -> bool:
-        return len(members_of(self._database.rows, session_id)) > 1
 
 
 def line_of(query: Query, session: str | None, lead: str | None) -> list[Above]:

@@ -102,13 +102,12 @@ class Asks:
         asks = [_recorded(row).ask for row in rows]
         return [ask for ask in asks if not own_scope(ask) and can_remember(ask)]
 
-    def answer(self, ask_id: int, answer: Answer, by: str) -> bool:
-        """Answer an open ask; False if it is not open."""
-        return self._decide(ask_id, answer, by, AskState.ANSWERED)
-
-    def expire(self, ask_id: int, answer: Answer, by: str) -> bool:
-        """Give an open ask the answer of the settings; False if it is not open."""
-        return self._decide(ask_id, answer, by, AskState.EXPIRED)
+    def answer(self, ask_id: int, answer: Answer, by: str, state: AskState = AskState.ANSWERED) -> bool:
+        """Answer an open ask (``EXPIRED``: with the answer of the settings); False if it is not open."""
+        return self._database.run(
+            "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ? WHERE id = ? AND state = 'open'",
+            (state, dump(answer), by, now_ms(), ask_id),
+        )
 
     def overrule(self, ask_id: int, answer: Answer, by: str) -> bool:
         """Replace an answer that cannot be written to the agent; False if none is to be written."""
@@ -150,12 +149,6 @@ class Asks:
         """End all asks of a process that ended; return their number."""
         with self._database.transaction() as db:
             return _end(db, AskState.LOST, "session = ? AND stream = ?", (session_id, stream))
-
-    def _decide(self, ask_id: int, answer: Answer, by: str, state: AskState) -> bool:
-        return self._database.run(
-            "UPDATE asks SET state = ?, answer = ?, answered_by = ?, answered_at = ? WHERE id = ? AND state = 'open'",
-            (state, dump(answer), by, now_ms(), ask_id),
-        )
 
 
 def _next_id(db: sqlite3.Connection) -> int:

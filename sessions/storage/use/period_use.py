@@ -106,7 +106,12 @@ class PeriodUse:
 
     @cached_property
     def _reserved(self) -> list[tuple[str, Amount]]:
-        return [(self.real(row["cwd"]), _rest(row)) for row in self._query(_RESERVED, ())]
+        rest = []
+        for row in self._query(_RESERVED, ()):
+            tokens = max(0, (row["tokens"] or 0) - max(0, row["used_tokens"]))
+            cost = max(0.0, (row["cost_usd"] or 0.0) - max(0.0, row["used_cost"]))
+            rest.append((self.real(row["cwd"]), Amount(tokens, cost)))
+        return rest
 
     def _state(self, one: PeriodBudget, *, raised: bool) -> PeriodState:
         if one not in self._spent:
@@ -174,11 +179,6 @@ def _sum(amounts: Iterable[Amount]) -> Amount:
     for one in amounts:
         total = total.plus(one)
     return total
-
-
-def _rest(row: sqlite3.Row) -> Amount:
-    tokens = max(0, (row["tokens"] or 0) - max(0, row["used_tokens"]))
-    return Amount(tokens, max(0.0, (row["cost_usd"] or 0.0) - max(0.0, row["used_cost"])))
 
 
 ASKING = (

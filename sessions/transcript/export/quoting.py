@@ -104,7 +104,9 @@ def message(text: str) -> str:
             for token in tokens
             if token.type == "html_block" or any(inner.type == "html_inline" for inner in token.children or ())
         ]
-        if not tags and _ends(tokens):
+        # The paragraph after the text is read as a paragraph of its own.
+        last = tokens[-1]
+        if not tags and last.type == "paragraph_close" and tokens[-2].content == _END and last.level == 0:
             return text
         text = _escaped(text, tags) if tags else f"{text}\n{tokens[-1].markup}"
     return fence(text, "markdown")
@@ -112,11 +114,6 @@ def message(text: str) -> str:
 
 def _longest_run(text: str) -> int:
     return max(map(len, _TICKS.findall(text)), default=0)
-
-
-def _ends(tokens: "list[Token]") -> bool:
-    """Return whether the paragraph after the text is read as a paragraph of its own."""
-    return tokens[-1].type == "paragraph_close" and tokens[-2].content == _END and tokens[-1].level == 0
 
 
 def _escaped(text: str, blocks: "list[Token]") -> str:

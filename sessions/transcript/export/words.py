@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from msgspec import structs
 
-from agentdash.sessions.model.session import Change, Session, Step, Turn, Usage
+from agentdash.sessions.model.session import Session, Step, Turn, Usage
 from agentdash.sessions.rules.costs.cost import AT_LEAST, cost_words
 from agentdash.sessions.rules.costs.usage_totals import session_cost
 from agentdash.sessions.rules.prompts.mode_changes import changes_by_turn, line_of
@@ -115,12 +115,11 @@ def below(step: Step, folder: str) -> Step:
     """Return the step with paths relative to the session's folder if they are below it; the folder is a fact."""
     if not step.changes:
         return step
-    return structs.replace(step, changes=tuple(_change_below(change, folder) for change in step.changes))
-
-
-def _change_below(change: Change, folder: str) -> Change:
-    moved_to = change.moved_to and _relative(change.moved_to, folder)
-    return structs.replace(change, path=_relative(change.path, folder), moved_to=moved_to)
+    changes = []
+    for one in step.changes:
+        moved_to = one.moved_to and _relative(one.moved_to, folder)
+        changes.append(structs.replace(one, path=_relative(one.path, folder), moved_to=moved_to))
+    return structs.replace(step, changes=tuple(changes))
 
 
 def _relative(path: str, folder: str) -> str:

@@ -366,13 +366,11 @@ class TurnIndex:
         if giant and self._table.newest_start == begin:
             self._table.giants.add(self._table.newest)
             self._end_block(end)
-        elif self._is_full(end - self._table.newest_start):
+            return
+        size = end - self._table.newest_start
+        # The block is worth a state of its own.
+        if (size >= BLOCK_BYTES or self._lines >= BLOCK_LINES) and size >= STATE_SHARE * len(self._table.states[-1]):
             self._end_block(end)
-
-    def _is_full(self, size: int) -> bool:
-        """Return whether a block of ``size`` bytes is worth a state of its own."""
-        enough = size >= BLOCK_BYTES or self._lines >= BLOCK_LINES
-        return enough and size >= STATE_SHARE * len(self._table.states[-1])
 
     def _make_room(self, place: int) -> None:
         missing = place + 1 - len(self.kinds)

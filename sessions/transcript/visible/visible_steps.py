@@ -3,7 +3,7 @@
 Of the turns that a summary stands for, only the requests are read.  They are rows, so the files of these turns stay
 closed, except those of live agents: the user may have sent such a turn further prompts."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from msgspec import Struct, structs
 
@@ -141,13 +141,6 @@ def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, tur
             yield structs.replace(step, kind=StepKind.MESSAGE)
 
 
-ReadTurn = Callable[[int], Iterable[Step]]
-"""Returns the steps of a turn with their whole texts, its prompt first."""
-
-ReadOrigin = Callable[[Mark], Iterable[str]]
-"""Returns the user's requests, whole and oldest first, that a fork took over from the session of its mark."""
-
-
 class Retold(Struct, frozen=True, kw_only=True):
     """The visible conversation."""
 
@@ -160,26 +153,18 @@ class Retold(Struct, frozen=True, kw_only=True):
 
 
 class VisibleConversation:
-    """Reads one conversation.
+    """Reads the conversation of a session.
 
     Args:
-        history: what is visible of it.
-        origin: reads the requests of the session from which it was forked.
+        read: returns the steps of a turn with their whole texts, its prompt first.
     """
 
-    def __init__(
-        self,
-        history: History,
-        turns: Sequence[Turn],
-        prompts: Sequence[Prompt],
-        read: ReadTurn,
-        origin: ReadOrigin,
-    ) -> None:
-        self._history = history
-        self._turns = {turn.n: turn for turn in turns}
-        self._prompts = {prompt.turn: prompt.text for prompt in reversed(prompts)}
+    def __init__(self, layout: Layout, queries: Queries, source: Source, read: Callable[[int], Iterable[Step]]) -> None:
+        self._place = layout, queries, source
+        self._history = source.history()
+        self._turns = {turn.n: turn for turn in source.turns}
+        self._prompts = {prompt.turn: prompt.text for prompt in reversed(source.prompts)}
         self._read = read
-        self._origin = origin
 
     def retold(self) -> Retold:
         """Return the visible conversation.
@@ -211,7 +196,7 @@ class VisibleConversation:
 
     def _requests_of(self, part: Part) -> list[str]:
         if part.mark is not None and part.mark.kind == MarkKind.FORK:
-            return list(self._origin(part.mark))
+            return list(requests_in(steps_of(*self._place, [Part(mark=part.mark)])))
         turn = self._turns.get(part.turn or 0)
         if turn is None or turn.compacts:
             return []

@@ -9,7 +9,7 @@ import pytest
 
 from agentdash.sessions.model.errors import DiskFullError, StoreError
 from agentdash.sessions.runner import disk
-from agentdash.sessions.runner.disk import BLOCK_BYTES, DiskWatch, Reserve
+from agentdash.sessions.runner.disk import BLOCK_BYTES, DiskWatch, give_back, take_reserve
 
 
 @pytest.fixture
@@ -146,11 +146,11 @@ def test_an_error_of_our_own_recording_is_evidence_if_it_is_a_full_disk(output, 
 
 
 def test_the_reserve_takes_space_and_gives_it_back(tmp_path):
-    reserve = Reserve(tmp_path / "reserve")
-    reserve.take()
-    assert (tmp_path / "reserve").stat().st_blocks * 512 >= disk.RESERVE_BYTES
-    assert reserve.give_back()
-    assert not reserve.give_back()
+    reserve = tmp_path / "reserve"
+    take_reserve(reserve)
+    assert reserve.stat().st_blocks * 512 >= disk.RESERVE_BYTES
+    assert give_back(reserve)
+    assert not give_back(reserve)
 
 
 def test_without_room_there_is_no_reserve(tmp_path, monkeypatch):
@@ -158,5 +158,5 @@ def test_without_room_there_is_no_reserve(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", refuse)
-    Reserve(tmp_path / "reserve").take()
+    take_reserve(tmp_path / "reserve")
     assert list(tmp_path.iterdir()) == []

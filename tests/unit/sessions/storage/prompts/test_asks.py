@@ -67,7 +67,7 @@ def test_only_what_no_person_denied_counts_as_refused_by_the_settings(store, by,
 
 def test_a_denial_by_the_time_limit_counts_as_refused_by_the_settings(store):
     one = recorded(store)
-    store.asks.expire(one.id, DENY, "the time limit")
+    store.asks.answer(one.id, DENY, "the time limit", AskState.EXPIRED)
     store.asks.settle(NAME, 1, "k1", True)
     assert store.asks.one(one.id).refused_by_settings
 
@@ -149,7 +149,7 @@ def test_an_ask_without_an_answer_is_withdrawn_whatever_the_agent_reports(store)
 
 def test_an_expired_ask_is_answered_by_the_settings_and_stays_expired(store):
     one = recorded(store)
-    assert store.asks.expire(one.id, DENY, "the time limit")
+    assert store.asks.answer(one.id, DENY, "the time limit", AskState.EXPIRED)
     assert not store.asks.answer(one.id, ALLOW, "you")
     assert [each.answer for each in store.asks.answered(NAME)] == [DENY]
     store.asks.sent(one.id)
@@ -162,7 +162,7 @@ def test_an_expired_ask_is_answered_by_the_settings_and_stays_expired(store):
 def test_an_answered_ask_cannot_expire(store):
     one = recorded(store)
     store.asks.answer(one.id, ALLOW, "you")
-    assert not store.asks.expire(one.id, DENY, "the time limit")
+    assert not store.asks.answer(one.id, DENY, "the time limit", AskState.EXPIRED)
     assert store.asks.one(one.id).answer == ALLOW
 
 
