@@ -29,7 +29,7 @@ from agentdash.sessions.rules.prompts.delivery import Fate, TurnEvidence, fate
 from agentdash.sessions.rules.status import at_the_end, while_running
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.clock_steps import ClockSteps
-from agentdash.sessions.runner.disk import DiskWatch, give_back, take_reserve
+from agentdash.sessions.runner.disk import DiskWatch, give_back
 from agentdash.sessions.runner.follow import Follower
 from agentdash.sessions.runner.limits.spending import Spending
 from agentdash.sessions.runner.limits.stuck import Look
@@ -131,10 +131,6 @@ class Recorder:
     def position(self) -> int:
         """The offset behind the last line that was read."""
         return self._follower.position if self._follower is not None else self._output.stdout.begin
-
-    def keep_room(self) -> None:
-        """Reserve disk space for recording the end; call this before the agent can fill the disk."""
-        take_reserve(self._folder.reserve)
 
     def started(self, agent_pid: int, agent_start: int) -> None:
         """Record the agent's identity; on a full disk with the next commit, so that following starts at once."""

@@ -11,7 +11,7 @@ from agentdash.sessions.rules.prompts.questions import question
 from agentdash.sessions.rules.status import EndFacts
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.child import AgentChild
-from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.files.line_reader import FilePart
 
 STDERR_BYTES = 8192
 """Bytes at the end of stderr that are searched for the reason of a failure."""

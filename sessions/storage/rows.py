@@ -148,22 +148,13 @@ def turn_from(row: sqlite3.Row) -> Turn:
     status, odd = _status(row["status"])
     launch = launch_from(row)
     return struct_from(
-        Turn,
-        row,
-        status=status,
-        reason=odd or row["reason"],
-        argv=launch.argv,
-        mode=launch.mode,
-        transport=launch.transport,
-        compacts=launch.compacts is not None,
-        usage=load(row["usage"], Usage) or Usage(),
-        thread_usage=load(row["thread_usage"], Usage) or Usage(),
-        receipt=load(row["receipt"], Receipt),
-        left=load(row["left"], tuple[Left, ...]) or (),
-        unreadable=load(row["unreadable"], dict[str, int]) or {},
-        cost_missing=bool(row["no_cost"]),
+        Turn, row, status=status, reason=odd or row["reason"], argv=launch.argv, mode=launch.mode,
+        transport=launch.transport, compacts=launch.compacts is not None,
+        usage=load(row["usage"], Usage) or Usage(), thread_usage=load(row["thread_usage"], Usage) or Usage(),
+        receipt=load(row["receipt"], Receipt), left=load(row["left"], tuple[Left, ...]) or (),
+        unreadable=load(row["unreadable"], dict[str, int]) or {}, cost_missing=bool(row["no_cost"]),
         tokens_missing=bool(row["no_tokens"]),
-    )
+    )  # fmt: skip
 
 
 def usage_from(row: sqlite3.Row) -> Usage:

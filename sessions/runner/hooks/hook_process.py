@@ -84,7 +84,9 @@ class Keeper:
                 os.read(wake, 4096)
             if pipe in ready and not self._drain(pipe):
                 poll.unregister(pipe)
-            self._reap(pid)
+            with contextlib.suppress(ChildProcessError):
+                while (reaped := os.waitpid(-1, os.WNOHANG))[0]:
+                    self._status = reaped[1] if reaped[0] == pid else self._status
             if self._status is not None and not _below():
                 self._drain(pipe)
                 return True
@@ -97,12 +99,6 @@ class Keeper:
                 self.output += data[: OUTPUT_BYTES - len(self.output)]
             return False
         return True
-
-    def _reap(self, pid: int) -> None:
-        with contextlib.suppress(ChildProcessError):
-            while (reaped := os.waitpid(-1, os.WNOHANG))[0]:
-                if reaped[0] == pid:
-                    self._status = reaped[1]
 
 
 def _below() -> list[processes.Process]:

@@ -28,19 +28,14 @@ class PlanWatch:
     def feed(self, line: bytes) -> None:
         """Read a line of the agent's output."""
         if self._plan is not None and self._plan.mark in line:
-            windows = self._plan.windows(line)
-            with suppress(StoreError):
-                self._store.plan_windows.note(windows)
-            self._keep(windows)
+            self._keep(self._plan.windows(line))
 
     def finish(self, agent_session: str | None) -> None:
         """Read what only the agent's own record of the turn has."""
         at_end = self._plan.at_end if self._plan is not None else None
         if agent_session is not None and at_end is not None:
             with suppress(StoreError, OSError):
-                windows = at_end(agent_session, self._env, self._began)
-                self._store.plan_windows.note(windows)
-                self._keep(windows)
+                self._keep(at_end(agent_session, self._env, self._began))
 
     @property
     def limited(self) -> str | None:
@@ -48,6 +43,8 @@ class PlanWatch:
         return ", ".join(self._limited.values()) or None
 
     def _keep(self, windows: tuple[PlanWindow, ...]) -> None:
+        with suppress(StoreError):
+            self._store.plan_windows.note(windows)
         for one in windows:
             key = (one.account, one.window)
             if one.status != "limited":

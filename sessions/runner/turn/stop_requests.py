@@ -26,14 +26,6 @@ class StopRequests:
         self._turn = turn
         self._signals = signals
 
-    def kinds(self) -> list[str]:
-        """Return the kinds of the open requests.
-
-        Raises:
-            StoreError: they cannot be read.
-        """
-        return self._store.open_requests(self._session, self._turn)
-
     def requester(self) -> str:
         """Return who requested a stop, with the reason; a request that cannot be read is the user's."""
         with contextlib.suppress(StoreError):
@@ -48,7 +40,7 @@ class StopRequests:
         return 0.0
 
     def by(self, kinds: Sequence[str]) -> str | None:
-        """Return in whose name to stop, if these requests are open; None if there is no reason to stop."""
+        """Return in whose name to stop, if requests of these kinds are open; None if there is no reason to stop."""
         if kinds or self._signals.requested:
             return self.requester()
         if self._signals.shutdown:

@@ -11,6 +11,7 @@ from agentdash.sessions.model.session import Left, Receipt, Status, StoppedBy
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.runner.child import AgentChild, left_by_agent, owner
 from agentdash.sessions.runner.clock_steps import surplus_ms
+from agentdash.sessions.runner.disk import take_reserve
 from agentdash.sessions.runner.hooks.hooks import Hooks, serve_escalations
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.interruption import Interruption
@@ -106,8 +107,7 @@ class TurnRunner:
         claim = self._log.claim()
         if claim is None:
             return
-        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
-        self._recorder.keep_room()
+        self._prepare(claim)
         try:
             self._child = self._live.child_for(claim, self._child)
         except StartError as error:
@@ -121,8 +121,7 @@ class TurnRunner:
         """See a turn through that the live agent began by itself."""
         claim = self._log.adopt()
         if claim is not None and self._live.goes_on:
-            self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
-            self._recorder.keep_room()
+            self._prepare(claim)
             self._watch(claim)
 
     def adopt(self) -> None:
@@ -130,14 +129,13 @@ class TurnRunner:
         claim = self._log.adopt()
         if claim is None:
             return
-        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        self._prepare(claim)
         recorded = (claim.agent_pid, claim.agent_start)
         # A runner that died after the spawn and before recording it left only the tag.
         leader = processes.tagged_leader(claim.run_id) if None in recorded else recorded
         identity = (leader[0], leader[1]) if leader and leader[0] is not None and leader[1] is not None else None
         self._child.adopt(identity)
         self._adopted = True
-        self._recorder.keep_room()
         self._live.adopt(claim, self._child)
         self._unfinished_stop = claim.stop_by
         self._watch(claim)
@@ -149,6 +147,11 @@ class TurnRunner:
         self._child.adopt(None)
         self._own = None
         self._loop(Ended())
+
+    def _prepare(self, claim: Claim) -> None:
+        """Set the hook, and reserve the disk space for recording the end before the agent can fill the disk."""
+        self._recorder.guarded(lambda: self._hooks.begin(claim.launch.hook))
+        take_reserve(self._folder.reserve)
 
     def _watch(self, claim: Claim) -> None:
         keep()
@@ -226,7 +229,7 @@ class TurnRunner:
         """Check the requests of front ends; of a running turn also descendants, limits, and an agent that lingers."""
         kinds: list[str] = []
         with contextlib.suppress(StoreError):
-            kinds = self._requests.kinds()
+            kinds = self._store.open_requests(self._session, self._turn)
         if has_ended(phase) and self._live.goes_on and set(kinds) == {"interrupt"}:
             self._interruption.answer_late()
             return phase
@@ -363,7 +366,7 @@ class TurnRunner:
         """Return whether the runner may exit: not while processes are left, unless a later turn is queued."""
         if self._live.goes_on:
             with contextlib.suppress(StoreError):
-                return not self._requests.kinds()
+                return not self._store.open_requests(self._session, self._turn)
             return False
         left = left_by_agent(self._processes.find())
         if left != phase.left and self._recorder.guarded(lambda: self._log.left(left)):
@@ -372,7 +375,9 @@ class TurnRunner:
             self._look_in(POLL_SECONDS, time.monotonic())  # it is not known yet if a process is ours
         with contextlib.suppress(StoreError):
             if not left and not self._processes.undecided:
-                return not self._requests.kinds()  # a stop came while the runner was about to exit
+                return not self._store.open_requests(
+                    self._session, self._turn
+                )  # a stop came while the runner was about to exit
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)
@@ -391,17 +396,10 @@ class TurnRunner:
         self._live.end(self._recorder, self._output)
         status = self._recorder.conclude(
             Ending(
-                child=self._child,
-                stopped_by=by,
-                lingered=lingered,
-                left=left,
-                receipt=receipt,
-                adopted=self._adopted,
-                prompt=self._live.prompt,
-                goes_on=self._live.goes_on,
-                unusable=self._live.failure,
+                child=self._child, stopped_by=by, lingered=lingered, left=left, receipt=receipt, adopted=self._adopted,
+                prompt=self._live.prompt, goes_on=self._live.goes_on, unusable=self._live.failure,
             )
-        )
+        )  # fmt: skip
         self.pass_on()
         self._recorder.guarded(self._live.count_rest)
         return status

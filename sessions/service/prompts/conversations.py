@@ -42,7 +42,7 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.transcript.visible.retelling import retold
-from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, visible_steps
+from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, steps_of
 
 Begin = Callable[[Start, Config, Launch, Mapping[str, str | None], Mark], Session]
 """Records a new session, under the settings and with the environment of its origin, and sends its runner."""
@@ -259,7 +259,7 @@ class SessionConversations(ManagerPart):
         taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
         text = prompt
         if taken.how == "retold":
-            steps = visible_steps(self._layout, self._store, source, source.history(), Place(turn, step))
+            steps = steps_of(self._layout, self._store, source, source.history().parts(Place(turn, step)))
             text = retold(origin.cwd, steps, prompt, agent_named(start.agent).expands)
         elif taken.follows is not None:
             before = self._store.one_turn(*taken.follows)

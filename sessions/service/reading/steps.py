@@ -11,7 +11,7 @@ from agentdash.sessions.model.session import Prompt, Session, Step, StepKind
 from agentdash.sessions.rules.conversation.shown import Shown, is_conversation, shown
 from agentdash.sessions.service.lifecycle.session_ref import find_turn
 from agentdash.sessions.storage.files import trash
-from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.files.line_reader import FilePart
 from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.queries import Queries

@@ -106,7 +106,10 @@ class Takeovers:
         self, db: sqlite3.Connection, session_id: str, taken: TakenBy, n: int, content: Slice, owner: Owner, now: int
     ) -> None:
         """Insert the turn by hand, as done and as seen: the user was there."""
-        launch = _launch_like(self._store.launch(session_id, taken.turn), taken)
+        # The record of the interface's start; the settings of the turn before stay those of the session.
+        usual = self._store.launch(session_id, taken.turn) or Launch(argv=taken.argv)
+        by_hand = Command(argv=taken.argv, env=usual.env, model=usual.model, transport=BY_HAND)
+        launch = plan_like(usual).on(warnings=()).launch(by_hand)
         db.execute(
             "INSERT INTO turns (session, n, status, rule, run_id, launch, launches, launched_at, created_at,"
             " started_at, ended_at, duration_ms, boot_id, pid_ns, asked_by, left)"
@@ -131,13 +134,6 @@ class Takeovers:
             " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
             (now, session_id),
         )
-
-
-def _launch_like(before: Launch | None, taken: TakenBy) -> Launch:
-    """Return the record of the interface's start; the settings of the turn before stay those of the session."""
-    usual = before or Launch(argv=taken.argv)
-    by_hand = Command(argv=taken.argv, env=usual.env, model=usual.model, transport=BY_HAND)
-    return plan_like(usual).on(warnings=()).launch(by_hand)
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Turn
-from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.files.line_reader import FilePart
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 
 

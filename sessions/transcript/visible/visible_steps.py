@@ -65,31 +65,13 @@ def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | Non
     return Source(folder, deleted.session, list(deleted.turns), prompts, list(deleted.marks))
 
 
-def visible_steps(
-    layout: Layout,
-    queries: Queries,
-    source: Source,
-    history: History,
-    position: Position | None = None,
-    origins: int = MOST_ORIGINS,
-) -> Iterator[Step]:
-    """Yield the steps that are visible at a position, oldest first; None means the present one.
-
-    The steps of an origin that was deleted for good are left out.
-
-    Raises:
-        StoreError: a file cannot be read.
-    """
-    yield from steps_of(layout, queries, source, history.parts(position), origins)
-
-
 def steps_of(
     layout: Layout, queries: Queries, source: Source, parts: Iterable[Part], origins: int = MOST_ORIGINS
 ) -> Iterator[Step]:
     """Yield the steps of visible parts, oldest first.
 
     Turns in which nothing was said are left out: those that were to compact the conversation, and those whose agent was
-    never started.
+    never started.  The steps of an origin that was deleted for good are left out too.
 
     Raises:
         StoreError: a file cannot be read.
@@ -124,14 +106,14 @@ def _behind_mark(layout: Layout, queries: Queries, source: Source, mark: Mark, o
         return
     origin = source_of(layout, queries, mark.origin) if mark.origin else None
     if origin is not None and any(turn.n == mark.turn for turn in origin.turns):
-        place = Place(mark.turn, mark.step)
-        yield from visible_steps(layout, queries, origin, origin.history(), place, origins)
+        parts = origin.history().parts(Place(mark.turn, mark.step))
+        yield from steps_of(layout, queries, origin, parts, origins)
 
 
 def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, turn: int, origins: int) -> Iterator[Step]:
     """Yield the user's requests before a compaction and the summary; all steps before it if its agent shows none."""
     history = source.history()
-    before = visible_steps(layout, queries, source, history, history.position_before(mark.id) or Root(), origins)
+    before = steps_of(layout, queries, source, history.parts(history.position_before(mark.id) or Root()), origins)
     if mark.step is None:
         yield from before
         return

@@ -33,8 +33,7 @@ from agentdash.sessions.runner.queue.prompt_evidence import recover_steered, wit
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import living_runners, poke, send_runner
 from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers, runner_is_gone
-from agentdash.sessions.storage.files.file_part import FilePart
-from agentdash.sessions.storage.files.line_reader import LineReader
+from agentdash.sessions.storage.files.line_reader import FilePart, LineReader
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.paths import SESSION_ID, Layout
 from agentdash.sessions.storage.store import Store

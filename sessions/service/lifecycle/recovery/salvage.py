@@ -28,8 +28,7 @@ from agentdash.sessions.rules.status import EndFacts, at_the_end
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.service.lifecycle.recovery.reconcile import parsed_facts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import title_of
-from agentdash.sessions.storage.files.file_part import FilePart
-from agentdash.sessions.storage.files.line_reader import ArrivalTimes, LineReader
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes, FilePart, LineReader
 from agentdash.sessions.storage.files.session_record import Identity
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.queries import Recipe

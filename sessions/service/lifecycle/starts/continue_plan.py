@@ -33,7 +33,7 @@ from agentdash.sessions.storage.queries import Queries, Recipe
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import count
 from agentdash.sessions.transcript.visible.retelling import Record, framed, recorded
-from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, visible_steps
+from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, steps_of
 
 GO_ON = "Continue from where the conversation ended."
 """The prompt if the user gives none."""
@@ -212,7 +212,7 @@ def _record(layout: Layout, queries: Queries, source: Source) -> Record:
     Raises:
         UsageError: nothing is.
     """
-    record = recorded(visible_steps(layout, queries, source, source.history()))
+    record = recorded(steps_of(layout, queries, source, source.history().parts()))
     if record.empty:
         raise UsageError(f"Session {source.session.short_id} has no conversation yet: there is nothing to continue.")
     record.fit()

@@ -9,7 +9,7 @@ from agentdash.sessions.rules.costs.usage_totals import Spent
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.runner.follow import Follower
 from agentdash.sessions.runner.limits import watchdog
-from agentdash.sessions.storage.files.file_part import FilePart
+from agentdash.sessions.storage.files.line_reader import FilePart
 from agentdash.sessions.storage.turns.turn_output import TurnOutput
 
 

@@ -8,8 +8,7 @@ from factories import turn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.storage.files.file_part import PIECE, FilePart
-from agentdash.sessions.storage.files.line_reader import LineReader
+from agentdash.sessions.storage.files.line_reader import PIECE, FilePart, LineReader
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.turns.turn_output import output_in, outputs_of, own_output
 
