@@ -6,23 +6,13 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.rows import Query, dump, load, struct_from
-
-
-class RelatedMark(Struct, frozen=True):
-    """A mark of a session, or the fork of another session that began there."""
-
-    mark: Mark
-    other: str = ""
-    """The title or the task of the other session of a fork; empty if it was deleted, and for other marks."""
 
 
 class Marks:

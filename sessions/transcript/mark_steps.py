@@ -7,10 +7,9 @@ from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.conversation.history import History
-from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
 from agentdash.sessions.rules.conversation.shown import Shown, shown, stands_for
 from agentdash.sessions.rules.conversation.words import mark_words
-from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.transcript.index.kind_codes import encoded
 
 

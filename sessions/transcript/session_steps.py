@@ -16,9 +16,9 @@ from agentdash.sessions.agents.parsing.json_lines import NOT_JSON
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Prompt, Status, Step, StepKind, StoppedBy, Turn
+from agentdash.sessions.rules.conversation.marks import RelatedMark
 from agentdash.sessions.rules.conversation.shown import Shown
 from agentdash.sessions.storage.files.line_reader import FilePart
-from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.storage.turns.turn_output import TurnOutput, outputs_of
 from agentdash.sessions.text.units import size

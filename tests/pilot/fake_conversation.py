@@ -8,9 +8,8 @@ from msgspec import structs
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.conversation.history import History
-from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
 from agentdash.sessions.service.prompts.effects import Effect, Scope
-from agentdash.sessions.storage.marks import RelatedMark
 
 LOST = Scope(turns=1, steps=3, messages=1, commands=2, files_changed=1, files=("src/clock.py",))
 """The steps that every act hides or shows."""

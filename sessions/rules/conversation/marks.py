@@ -52,3 +52,11 @@ class Mark(Struct, frozen=True, kw_only=True):
     """``you``, or the session from inside which it was requested."""
     at: int = 0
     """UTC ms."""
+
+
+class RelatedMark(Struct, frozen=True):
+    """A mark of a session, or the fork of another session that began there."""
+
+    mark: Mark
+    other: str = ""
+    """The title or the task of the other session of a fork; empty if it was deleted, and for other marks."""

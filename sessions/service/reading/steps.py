@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Prompt, Session, Step, StepKind
+from agentdash.sessions.rules.conversation.marks import RelatedMark
 from agentdash.sessions.rules.conversation.shown import Shown, is_conversation, shown
 from agentdash.sessions.service.lifecycle.session_ref import find_turn
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.line_reader import FilePart
-from agentdash.sessions.storage.marks import RelatedMark
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_in

@@ -7,10 +7,10 @@ from factories import add_turn, no_prompts
 
 from agentdash.sessions.model.errors import SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Status, Usage
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import MarkKind, RelatedMark
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
-from agentdash.sessions.storage.marks import RelatedMark, add_mark
+from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog

@@ -4,8 +4,7 @@ import pytest
 from factories import T0
 
 from agentdash.sessions.model.session import Step, StepKind
-from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.storage.marks import RelatedMark
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
 from agentdash.sessions.transcript.mark_steps import Marking, MarkStep, marking
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.snapshot import View
