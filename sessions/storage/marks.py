@@ -3,14 +3,15 @@
 Each method is one transaction."""
 
 import sqlite3
-from collections.abc import Mapping
 from typing import Any
+
+from msgspec import structs
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
+from agentdash.sessions.rules.conversation.marks import Mark, RelatedMark
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.rows import Query, dump, load, struct_from
 
@@ -29,75 +30,43 @@ class Marks:
         """Return the marks of a session, and those with which forks of it begin, oldest first."""
         return [RelatedMark(_mark(row), row["other"] or "") for row in self._database.rows(_AROUND, (session_id,) * 2)]
 
-    def add(
-        self,
-        session_id: str,
-        kind: MarkKind,
-        *,
-        after: int,
-        newest: int = 0,
-        last_message: str | None = None,
-        turn: int | None = None,
-        step: int | None = None,
-        undoes: int | None = None,
-        origin: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        asked_by: str,
-    ) -> Mark:
+    def add(self, mark: Mark, *, newest: int = 0, last_message: str | None = None) -> Mark:
         """Record a mark if the session is still as the caller read it: of two front ends at once, one is refused.
 
         Args:
-            after: the newest turn that the caller read.
             newest: the id of the newest mark that the caller read; 0 if there was none.
             last_message: the last message that is visible behind the mark.
-            turn, step, undoes, origin, data: as in :class:`..rules.conversation.marks.Mark`.
 
         Raises:
             UnknownSessionError: the session was deleted.
             SessionBusyError: a turn began or runs, another mark was made, or the user works in the agent's own
                 interface.
         """
+        own, short = mark.session, short_id(mark.session)
         with self._database.transaction() as db:
-            row = db.execute("SELECT turn, status, taken_by FROM sessions WHERE id = ?", (session_id,)).fetchone()
+            row = db.execute("SELECT turn, status, taken_by FROM sessions WHERE id = ?", (own,)).fetchone()
             if row is None:
-                raise UnknownSessionError(f"Session {short_id(session_id)} was deleted.")
+                raise UnknownSessionError(f"Session {short} was deleted.")
             if row["taken_by"] is not None:
-                raise SessionBusyError(f"Session {short_id(session_id)} is open in the agent's own interface.")
-            last = db.execute("SELECT max(id) FROM marks WHERE session = ?", (session_id,)).fetchone()[0] or 0
-            if row["turn"] != after or Status(row["status"]) not in ENDED or last != newest:
-                raise SessionBusyError(f"Session {short_id(session_id)} changed meanwhile. Nothing was done.")
-            db.execute("UPDATE sessions SET last_message = ?, asks = NULL WHERE id = ?", (last_message, session_id))
-            return add_mark(
-                db, session_id, kind, after=after, turn=turn, step=step, undoes=undoes, origin=origin, data=data,
-                asked_by=asked_by,
-            )  # fmt: skip
+                raise SessionBusyError(f"Session {short} is open in the agent's own interface.")
+            last = db.execute("SELECT max(id) FROM marks WHERE session = ?", (own,)).fetchone()[0] or 0
+            if row["turn"] != mark.after or Status(row["status"]) not in ENDED or last != newest:
+                raise SessionBusyError(f"Session {short} changed meanwhile. Nothing was done.")
+            db.execute("UPDATE sessions SET last_message = ?, asks = NULL WHERE id = ?", (last_message, own))
+            return add_mark(db, mark)
 
 
-def add_mark(
-    db: sqlite3.Connection,
-    session_id: str,
-    kind: str,
-    *,
-    after: int,
-    turn: int | None = None,
-    step: int | None = None,
-    undoes: int | None = None,
-    origin: str | None = None,
-    data: Mapping[str, Any] | None = None,
-    asked_by: str,
-    at: int | None = None,
-    number: int | None = None,
-) -> Mark:
+def add_mark(db: sqlite3.Connection, mark: Mark) -> Mark:
     """Record a mark in a transaction of the caller, and have the front ends read the session, and its origin, again.
 
-    ``at`` is its time, UTC ms; None for now.  ``number`` is its id; None for the next one.
+    Without an id it gets the next one, and without a time the present one.
     """
     added = db.execute(
         "INSERT INTO marks (id, session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        (number, session_id, kind, after, turn, step, undoes, origin, dump(dict(data or {})), asked_by, at or now_ms()),
+        " VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+        structs.astuple(structs.replace(mark, data=dump(mark.data), at=mark.at or now_ms())),
     ).fetchone()
-    db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (session_id, origin))
+    db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (mark.session, mark.origin))
     return _mark(added)
 
 

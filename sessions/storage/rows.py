@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -42,7 +43,14 @@ def inside(db: sqlite3.Connection) -> Query:
 
 def struct_from(kind: type[S], row: sqlite3.Row, /, **converted: Any) -> S:
     """Return a value with the columns of a row in the fields of the same names, but for the converted fields."""
-    return kind(**{name: row[name] for name in kind.__struct_fields__ if name not in converted}, **converted)
+    for name in _same(kind, tuple(converted)):
+        converted[name] = row[name]
+    return kind(**converted)
+
+
+@cache  # a list reads thousands of rows
+def _same(kind: type[Struct], converted: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if name not in converted)
 
 
 OPEN = ", ".join(f"'{status}'" for status in sorted(LIVE | {Status.QUEUED}))

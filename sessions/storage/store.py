@@ -108,10 +108,7 @@ class Store(Queries):
                 ),
             )  # fmt: skip
             if mark is not None:
-                add_mark(
-                    db, start.session_id, mark.kind, after=0, turn=mark.turn, step=mark.step, origin=mark.origin,
-                    data=mark.data, asked_by=mark.asked_by,
-                )  # fmt: skip
+                add_mark(db, structs.replace(mark, id=0, session=start.session_id or "", after=0, undoes=None, at=now))
             prompt = None if start.after else start.prompt
             insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
             held = None if start.after else admission.admit(start.session_id, 1, free=start.over_budget)

@@ -8,7 +8,7 @@ from real_clis import CLAUDES
 
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY
 from agentdash.sessions.model.session import Status
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Start
 
 pytestmark = [pytest.mark.real]
@@ -86,9 +86,8 @@ def test_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_a
         assert first < second < sent.index(unique)
         assert "summary of the work on these requests" in sent
 
-    undone = talk.manager.store.marks.add(
-        talk.id, MarkKind.UNDO, after=4, newest=mark.id, undoes=mark.id, asked_by="you"
-    )
+    undo = Mark(session=talk.id, kind=MarkKind.UNDO, after=4, undoes=mark.id, asked_by="you")
+    undone = talk.manager.store.marks.add(undo, newest=mark.id)
     assert undone.undoes == mark.id
     last = f"UNDONE {tmp_path.name} {cli} {live} {summary}"
     talk.say(last)

@@ -30,7 +30,8 @@ class MarkKind(StrEnum):
 class Mark(Struct, frozen=True, kw_only=True):
     """One mark, in the order of its id among those of a session."""
 
-    id: int
+    id: int = 0
+    """0 until it is recorded."""
     session: str
     kind: str
     """Its kind; a mark of an unknown kind, made by a newer version, is ignored."""

@@ -176,17 +176,9 @@ class SessionConversations(ManagerPart):
     def _made(self, opened: Opened, mark: Mark, effect: Effect) -> Effect:
         """Record a mark, and close the process that remembers what the mark hides."""
         session, source = opened.session, opened.source
-        made = self._store.marks.add(
-            session.id,
-            MarkKind(mark.kind),
-            after=mark.after,
-            newest=opened.newest_mark,
-            last_message=self._last_message(source, _history_with(source, mark)),
-            turn=mark.turn,
-            step=mark.step,
-            undoes=mark.undoes,
-            asked_by=self.asker,
-        )
+        last_message = self._last_message(source, _history_with(source, mark))
+        mark = structs.replace(mark, id=0, asked_by=self.asker)
+        made = self._store.marks.add(mark, newest=opened.newest_mark, last_message=last_message)
         if session.warm_since is not None:
             self._store.request_close(session, "you")
             poke(self._layout.session(session.id).poke)

@@ -196,12 +196,7 @@ def _insert_marks(db: sqlite3.Connection, marks: Sequence[Mark]) -> None:
     numbers: dict[int, int] = {}
     for mark in marks:
         undoes = numbers.get(mark.undoes) if mark.undoes is not None else None
-        added = add_mark(
-            db, mark.session, mark.kind, after=mark.after, turn=mark.turn, step=mark.step, undoes=undoes,
-            origin=mark.origin, data=mark.data, asked_by=mark.asked_by, at=mark.at,
-            number=None if taken else mark.id,
-        )  # fmt: skip
-        numbers[mark.id] = added.id
+        numbers[mark.id] = add_mark(db, structs.replace(mark, undoes=undoes, id=0 if taken else mark.id)).id
 
 
 def _insert(db: sqlite3.Connection, table: str, row: dict[str, object]) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.session import Left, Status, TakenBy, left_text
 from agentdash.sessions.model.taken_by import BY_HAND, HAND
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Command, Launch, plan_like
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.marks import add_mark
@@ -95,10 +95,11 @@ class Takeovers:
             if done.turn is not None or done.reason is not None:
                 reason = {"reason": done.reason} if done.reason is not None else {}
                 data = {"prompts": done.prompts, "seconds": round(done.seconds, 1), **reason}
-                add_mark(
-                    db, session_id, MarkKind.TAKEOVER, after=taken.turn, turn=done.turn, data=data,
+                mark = Mark(
+                    session=session_id, kind=MarkKind.TAKEOVER, after=taken.turn, turn=done.turn, data=data,
                     asked_by=taken.user, at=now,
                 )  # fmt: skip
+                add_mark(db, mark)
             take(db, session_id, build)
         return True
 

@@ -25,7 +25,7 @@ from agentdash.sessions.model.session import (
 from agentdash.sessions.model.usage import known_sum
 from agentdash.sessions.rules.attention import Stuck
 from agentdash.sessions.rules.compaction import CompactionMark, cleared
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.limits.period_budgets import Share, least_of
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.rules.status import Verdict
@@ -239,8 +239,11 @@ class TurnLog:
     ) -> None:
         """Record what the turn made of the conversation."""
         row = db.execute("SELECT asked_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
-        asked_by = row["asked_by"] or StoppedBy.YOU
-        add_mark(db, self._session, kind, after=self._n, turn=self._n, step=step, data=data, asked_by=asked_by)
+        mark = Mark(
+            session=self._session, kind=kind, after=self._n, turn=self._n, step=step, data=data or {},
+            asked_by=row["asked_by"] or StoppedBy.YOU,
+        )  # fmt: skip
+        add_mark(db, mark)
 
     def _resumed(self, db: sqlite3.Connection) -> str | None:
         """Return the agent's conversation that the turn went on with; None if it began one, or forked one."""

@@ -4,7 +4,7 @@ import pytest
 from factories import no_prompts
 
 from agentdash.sessions.model.session import Status
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.service.manager import SessionManager
@@ -38,7 +38,7 @@ def test_a_mark_of_another_front_end_comes_with_the_next_read(manager, ended, tm
     assert (before.shown, before.marks) == (None, ())
     assert not any(isinstance(section, MarkSection) for section in before.view.sections)
     with SessionManager(tmp_path / "state", tmp_path / "config.toml") as other:
-        other.store.marks.add(ended, MarkKind.REWIND, after=1, asked_by="you")
+        other.store.marks.add(Mark(session=ended, kind=MarkKind.REWIND, after=1, asked_by="you"))
     after = steps.refresh()
     assert after.shown.cuts(1, 0)
     assert after.view.step(len(after.view) - 1).text.startswith("went back to the beginning at")

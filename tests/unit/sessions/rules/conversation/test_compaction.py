@@ -15,7 +15,7 @@ from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from agentdash.sessions.model.session import Status, Step, StepKind
 from agentdash.sessions.rules.compaction import judged, should_compact
 from agentdash.sessions.rules.conversation.history import History, Part
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Launch, Start, Terms, TurnPlan
 from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted, Facts
@@ -84,9 +84,8 @@ class Session:
     def undo(self):
         marks = self.marks
         newest = History(range(1, self.turns + 1), marks).undoable()
-        self.store.marks.add(
-            NAME, MarkKind.UNDO, after=self.turns, newest=marks[-1].id, undoes=newest.id, asked_by="you"
-        )
+        undo = Mark(session=NAME, kind=MarkKind.UNDO, after=self.turns, undoes=newest.id, asked_by="you")
+        self.store.marks.add(undo, newest=marks[-1].id)
 
     @property
     def marks(self):

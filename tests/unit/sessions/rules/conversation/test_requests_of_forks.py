@@ -13,7 +13,7 @@ from repetition import repeated
 from talks import CODEX, Talk
 
 from agentdash.sessions.model.compaction import Compaction
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.runner.taking_up import retold_prompt
 from agentdash.sessions.service.manager import SessionManager
 
@@ -50,10 +50,12 @@ class Line:
         launch = structs.replace(CODEX, compacts=Compaction(by="summary", words=""))
         assert add_turn(self.manager.store, self.talk.id, after, "summarize it", launch)
         turn = self.talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
-        self.manager.store.marks.add(
-            self.talk.id, MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"}, asked_by="you",
-            newest=max((mark.id for mark in self.manager.store.marks.of_session(self.talk.id)), default=0),
+        known = [mark.id for mark in self.manager.store.marks.of_session(self.talk.id)]
+        mark = Mark(
+            session=self.talk.id, kind=MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"},
+            asked_by="you",
         )  # fmt: skip
+        self.manager.store.marks.add(mark, newest=max(known, default=0))
 
     def fork(self, choice):
         """Go on in a fork behind one of the turns."""

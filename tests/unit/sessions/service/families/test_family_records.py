@@ -35,7 +35,7 @@ from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.rules.compaction import judged
 from agentdash.sessions.rules.conversation.history import History, Part
-from agentdash.sessions.rules.conversation.marks import MarkKind
+from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.limits import Limits
@@ -100,7 +100,8 @@ def prompt(store, name, text="more"):
 
 def mark(store, session, kind, **fields):
     newest = max((one.id for one in store.marks.of_session(session.id)), default=0)
-    return store.marks.add(session.id, kind, after=session.turn, newest=newest, asked_by="you", **fields)
+    made = Mark(session=session.id, kind=kind, after=session.turn, asked_by="you", **fields)
+    return store.marks.add(made, newest=newest)
 
 
 def parts(store, session_id):
