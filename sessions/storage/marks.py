@@ -59,7 +59,7 @@ class Marks:
 def add_mark(db: sqlite3.Connection, mark: Mark) -> Mark:
     """Record a mark in a transaction of the caller, and have the front ends read the session, and its origin, again.
 
-    Without an id it gets the next one, and without a time the present one.
+    With the id 0 it gets the next one, and with the time 0 the present one.
     """
     added = db.execute(
         "INSERT INTO marks (id, session, kind, after, turn, step, undoes, origin, data, asked_by, at)"

@@ -86,7 +86,7 @@ def test_the_model_is_sent_the_summary_in_place_of_all_before_it_and_all_of_it_a
         assert first < second < sent.index(unique)
         assert "summary of the work on these requests" in sent
 
-    undo = Mark(session=talk.id, kind=MarkKind.UNDO, after=4, undoes=mark.id, asked_by="you")
+    undo = Mark(id=0, session=talk.id, kind=MarkKind.UNDO, after=4, undoes=mark.id, asked_by="you")
     undone = talk.manager.store.marks.add(undo, newest=mark.id)
     assert undone.undoes == mark.id
     last = f"UNDONE {tmp_path.name} {cli} {live} {summary}"

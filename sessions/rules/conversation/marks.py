@@ -30,8 +30,7 @@ class MarkKind(StrEnum):
 class Mark(Struct, frozen=True, kw_only=True):
     """One mark, in the order of its id among those of a session."""
 
-    id: int = 0
-    """0 until it is recorded."""
+    id: int
     session: str
     kind: str
     """Its kind; a mark of an unknown kind, made by a newer version, is ignored."""

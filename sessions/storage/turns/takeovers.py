@@ -96,7 +96,7 @@ class Takeovers:
                 reason = {"reason": done.reason} if done.reason is not None else {}
                 data = {"prompts": done.prompts, "seconds": round(done.seconds, 1), **reason}
                 mark = Mark(
-                    session=session_id, kind=MarkKind.TAKEOVER, after=taken.turn, turn=done.turn, data=data,
+                    id=0, session=session_id, kind=MarkKind.TAKEOVER, after=taken.turn, turn=done.turn, data=data,
                     asked_by=taken.user, at=now,
                 )  # fmt: skip
                 add_mark(db, mark)

@@ -240,7 +240,7 @@ class TurnLog:
         """Record what the turn made of the conversation."""
         row = db.execute("SELECT asked_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
         mark = Mark(
-            session=self._session, kind=kind, after=self._n, turn=self._n, step=step, data=data or {},
+            id=0, session=self._session, kind=kind, after=self._n, turn=self._n, step=step, data=data or {},
             asked_by=row["asked_by"] or StoppedBy.YOU,
         )  # fmt: skip
         add_mark(db, mark)

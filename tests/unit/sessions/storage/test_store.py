@@ -369,9 +369,9 @@ def test_a_session_has_its_marks_and_those_with_which_its_forks_begin(store):
     origin, fork = create(store, "origin", "the talk"), create(store, "fork", "another way")
     with store.database.transaction() as db:
         first = add_mark(
-            db, Mark(session=fork, kind=MarkKind.FORK, after=0, turn=1, step=2, origin=origin, asked_by="you")
+            db, Mark(id=0, session=fork, kind=MarkKind.FORK, after=0, turn=1, step=2, origin=origin, asked_by="you")
         )
-        second = add_mark(db, Mark(session=origin, kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
+        second = add_mark(db, Mark(id=0, session=origin, kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
     assert store.marks.around(origin) == [RelatedMark(first, "another way"), RelatedMark(second)]
     assert store.marks.around(fork) == [RelatedMark(first, "the talk")]
     assert store.marks.around(create(store, "plain")) == []
@@ -381,5 +381,5 @@ def test_a_fork_has_the_front_ends_read_its_origin_again(store):
     origin, fork = create(store, "origin"), create(store, "fork")
     before = store.changes(0).seq
     with store.database.transaction() as db:
-        add_mark(db, Mark(session=fork, kind=MarkKind.FORK, after=0, turn=1, origin=origin, asked_by="you"))
+        add_mark(db, Mark(id=0, session=fork, kind=MarkKind.FORK, after=0, turn=1, origin=origin, asked_by="you"))
     assert {session.id for session in store.changes(before).updated} == {origin, fork}

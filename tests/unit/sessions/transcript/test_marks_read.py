@@ -38,7 +38,7 @@ def test_a_mark_of_another_front_end_comes_with_the_next_read(manager, ended, tm
     assert (before.shown, before.marks) == (None, ())
     assert not any(isinstance(section, MarkSection) for section in before.view.sections)
     with SessionManager(tmp_path / "state", tmp_path / "config.toml") as other:
-        other.store.marks.add(Mark(session=ended, kind=MarkKind.REWIND, after=1, asked_by="you"))
+        other.store.marks.add(Mark(id=0, session=ended, kind=MarkKind.REWIND, after=1, asked_by="you"))
     after = steps.refresh()
     assert after.shown.cuts(1, 0)
     assert after.view.step(len(after.view) - 1).text.startswith("went back to the beginning at")

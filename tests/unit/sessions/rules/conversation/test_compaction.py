@@ -84,7 +84,7 @@ class Session:
     def undo(self):
         marks = self.marks
         newest = History(range(1, self.turns + 1), marks).undoable()
-        undo = Mark(session=NAME, kind=MarkKind.UNDO, after=self.turns, undoes=newest.id, asked_by="you")
+        undo = Mark(id=0, session=NAME, kind=MarkKind.UNDO, after=self.turns, undoes=newest.id, asked_by="you")
         self.store.marks.add(undo, newest=marks[-1].id)
 
     @property

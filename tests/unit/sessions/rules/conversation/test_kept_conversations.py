@@ -57,7 +57,7 @@ def mark(number, kind, after, **fields):
 def add(manager, session, kind, **fields):
     """Record a mark as a front end does that has just read the session."""
     newest = max((one.id for one in manager.store.marks.of_session(session.id)), default=0)
-    made = Mark(session=session.id, kind=kind, after=session.turn, asked_by="you", **fields)
+    made = Mark(id=0, session=session.id, kind=kind, after=session.turn, asked_by="you", **fields)
     return manager.store.marks.add(made, newest=newest)
 
 
@@ -184,7 +184,7 @@ def test_rewinds_compose_and_delete_nothing(manager):
 
 def test_a_rewind_reaches_the_front_ends_and_one_of_an_unknown_session_is_an_error(manager):
     with pytest.raises(UnknownSessionError):
-        manager.store.marks.add(Mark(session="00000000", kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
+        manager.store.marks.add(Mark(id=0, session="00000000", kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
     assert manager.store.marks.of_session("00000000") == []
     session = record(manager, TWO)
     seen = manager.store.changes(0).seq
@@ -272,7 +272,7 @@ def test_a_compaction_that_failed_leaves_the_conversation_as_it_was(manager):
     add(manager, session, MarkKind.COMPACT, turn=9)  # it names a turn that never came
     assert view(manager, session) == before
     with pytest.raises(SessionBusyError):
-        manager.store.marks.add(Mark(session=session.id, kind=MarkKind.COMPACT, after=1, turn=1, asked_by="you"))
+        manager.store.marks.add(Mark(id=0, session=session.id, kind=MarkKind.COMPACT, after=1, turn=1, asked_by="you"))
     assert view(manager, session) == before
 
 
@@ -416,7 +416,7 @@ def test_nothing_brings_a_deleted_session_back(manager):
     write_identity(manager.store, manager.layout.session(session.id))
     manager.delete(session.id)
     with pytest.raises(UnknownSessionError):
-        manager.store.marks.add(Mark(session=session.id, kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
+        manager.store.marks.add(Mark(id=0, session=session.id, kind=MarkKind.REWIND, after=1, turn=1, asked_by="you"))
     with pytest.raises(UnknownSessionError):
         manager.prompts.inject(session.id, "more")
     with pytest.raises(UnknownSessionError):

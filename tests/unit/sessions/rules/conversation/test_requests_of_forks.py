@@ -52,7 +52,7 @@ class Line:
         turn = self.talk.answered(conversation=f"0190f7a2-0000-7000-8000-{self.number:012d}")
         known = [mark.id for mark in self.manager.store.marks.of_session(self.talk.id)]
         mark = Mark(
-            session=self.talk.id, kind=MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"},
+            id=0, session=self.talk.id, kind=MarkKind.COMPACT, after=turn, turn=turn, step=3, data={"by": "summary"},
             asked_by="you",
         )  # fmt: skip
         self.manager.store.marks.add(mark, newest=max(known, default=0))

@@ -420,14 +420,14 @@ def test_claude_is_not_forked_back_over_a_compaction_that_it_began_by_itself(man
 
 def test_behind_a_summary_the_conversation_can_begin_again(manager, talk):
     facts = {"after": 3, "turn": 3, "step": 3, "data": {"by": "summary"}, "asked_by": "you"}
-    manager.store.marks.add(Mark(session=SESSION, kind=MarkKind.COMPACT, **facts))
+    manager.store.marks.add(Mark(id=0, session=SESSION, kind=MarkKind.COMPACT, **facts))
     assert manager.conversation.rewind(SESSION, 0).how == "new"
     assert talk.visible() == []
 
 
 def test_after_a_takeover_a_turn_that_never_began_leaves_the_conversation(manager, talk):
     with manager.store.database.transaction() as db:
-        add_mark(db, Mark(session=SESSION, kind=MarkKind.TAKEOVER, after=2, turn=3, asked_by="you"))
+        add_mark(db, Mark(id=0, session=SESSION, kind=MarkKind.TAKEOVER, after=2, turn=3, asked_by="you"))
     add_turn(manager.store, SESSION, 3, "never sent", Launch(argv=("codex",)))
     manager.store.cancel_queued(SESSION, 4, Status.STOPPED, "stopped", "a test")
     manager.store.queue.release(SESSION, builder(manager.layout, manager.store))

@@ -100,7 +100,7 @@ def prompt(store, name, text="more"):
 
 def mark(store, session, kind, **fields):
     newest = max((one.id for one in store.marks.of_session(session.id)), default=0)
-    made = Mark(session=session.id, kind=kind, after=session.turn, asked_by="you", **fields)
+    made = Mark(id=0, session=session.id, kind=kind, after=session.turn, asked_by="you", **fields)
     return store.marks.add(made, newest=newest)
 
 
