@@ -162,7 +162,10 @@ class TaskList(Struct):
         if step.tool == "TodoWrite":
             return {}
         if step.tool == "TaskCreate" and result.task.id is not None:
-            self._create(result.task.id, text_in(given.get("subject")))
+            self.tasks[result.task.id] = PlanItem(text=text_in(given.get("subject")), status="pending")
+            self.created += 1
+            if _NUMBER.fullmatch(result.task.id):
+                self.highest = max(self.highest, int(result.task.id))
         elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
             self.listed = True
             items = ((one.id, PlanItem(text=one.subject, status=_state(one.status))) for one in result.tasks)
@@ -172,12 +175,6 @@ class TaskList(Struct):
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
-
-    def _create(self, number: str, subject: str) -> None:
-        self.tasks[number] = PlanItem(text=subject, status="pending")
-        self.created += 1
-        if _NUMBER.fullmatch(number):
-            self.highest = max(self.highest, int(number))
 
     def _updated(self, number: str, given: dict[str, Any]) -> dict[str, PlanItem]:
         if given.get("status") == "deleted":

@@ -107,7 +107,12 @@ class ClaudeParser(EventParser):
         if event.subtype == "init":
             return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
-            return [self._thinks(event, at)]
+            # A thought that is not finished; each report counts all of its tokens so far.
+            earlier, parent = self.state.thought, event.parent_tool_use_id
+            if earlier is None or earlier.parent != parent:
+                earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
+            self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
+            return [self.state.thought]
         if event.subtype in SILENT:
             return []
         if event.subtype == "status" and event.status is None and self._repeats_mode(event.permission_mode):
@@ -140,14 +145,6 @@ class ClaudeParser(EventParser):
             return False
         known, self._mode = self._mode, mode
         return mode == known
-
-    def _thinks(self, event: events.System, at: int | None) -> Step:
-        """Return the step of a thought that is not finished; each report counts all of its tokens so far."""
-        earlier, parent = self.state.thought, event.parent_tool_use_id
-        if earlier is None or earlier.parent != parent:
-            earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
-        self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
-        return self.state.thought
 
     def _thought(self, text: str, parent: str | None, at: int | None) -> Step:
         """Return the step of a thought, which replaces the step of its reported tokens."""
@@ -279,15 +276,12 @@ class ClaudeParser(EventParser):
         if event.is_replay or event.parent_tool_use_id is not None:
             return self._new(StepKind.PROMPT, text, at=at, parent=event.parent_tool_use_id)
         if self.state.compaction.due:
-            return self._summary(text, at)
+            self.state.compaction.due = False
+            step = self._new(StepKind.NOTICE, text, at=at, event=SUMMARY_EVENT)
+            if self.facts.compacted is not None:
+                self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
+            return step
         return self._new(StepKind.NOTICE, text, at=at, event="user")
-
-    def _summary(self, text: str, at: int | None) -> Step:
-        self.state.compaction.due = False
-        step = self._new(StepKind.NOTICE, text, at=at, event=SUMMARY_EVENT)
-        if self.facts.compacted is not None:
-            self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
-        return step
 
     def _tool_result(self, block: events.ToolResult, details: Raw, parent: str | None, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])

@@ -126,7 +126,8 @@ class CodexParser(CallItemParser):
         if isinstance(item, items.AgentMessage):
             self.facts.last_message = item.text
         fields = described(item)
-        key = item.id or _key(fields)
+        # An item without an id is linked to its end by its kind and its command.
+        key = item.id or f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"
         earlier = self.state.open.pop(key, None)
         step = changed(earlier, fields) if earlier else self._made(fields, at=at, call_id=item.id or None)
         if completed:
@@ -137,8 +138,3 @@ class CodexParser(CallItemParser):
         step = structs.replace(step, status=StepStatus.RUNNING)
         self._remember(key, step)
         return [step]
-
-
-def _key(fields: StepFields) -> str:
-    """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
-    return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"

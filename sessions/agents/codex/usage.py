@@ -270,7 +270,9 @@ class CodexMeter(Meter):
         if info is None or info.total_token_usage is None:
             return
         total = _usage(info.total_token_usage)
-        self._note_context(info)
+        last = info.last_token_usage  # after a compaction, codex estimates it in place of the last call's
+        self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
+        self.context_window = info.model_context_window or self.context_window
         self._take_sum(total, timestamp, ours=ours)
 
     def _take_sum(self, total: Usage, timestamp: str, *, ours: bool) -> None:
@@ -279,12 +281,6 @@ class CodexMeter(Meter):
         elif not self._recorded:
             self._count(_rest(total, self._total), timestamp)
         self._total = self.thread_usage = total
-
-    def _note_context(self, info: _Info) -> None:
-        """Keep the use of the context; after a compaction, codex estimates it in place of the last call's."""
-        last = info.last_token_usage
-        self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
-        self.context_window = info.model_context_window or self.context_window
 
     def _is_ours(self, timestamp: str, turn: str | None = None) -> bool:  # noqa: ARG002 - codex exec names no turn
         """Return whether the current line belongs to the turn: by its position, else by its time."""

@@ -170,11 +170,8 @@ class TranscriptParser(EventParser):
             known[name] = value
             if name == "model":
                 self.facts.model = value
-                steps += self._named_model(value)
+                start, self.state.start = self.state.start, None
+                steps += [structs.replace(start, model=value)] if start is not None else []
             if earlier is not None:
                 steps.append(self._note(f"{name} changed from {earlier} to {value}", at, "settings"))
         return steps
-
-    def _named_model(self, model: str) -> list[Step]:
-        start, self.state.start = self.state.start, None
-        return [structs.replace(start, model=model)] if start is not None else []

@@ -262,18 +262,14 @@ def _of_words(words: Sequence[str], place: Place) -> str:
     if name in _FILES:
         return _of_files(name, arguments, place) if known == name else NOT_A_FORM
     if name in _WRAPPERS and known == name:
-        return _of_wrapped(_WRAPPERS[name], arguments, place)
+        found = _WRAPPERS[name].match(" ".join(arguments) + " ")
+        rest = arguments[found.group().count(" ") :] if found is not None else ()
+        return _of_words(rest, place) if rest and not rest[0].startswith("-") else _REASON["env"]
     if name in _REASON or name.startswith("mkfs."):
         return _REASON.get(name, _REASON["mkfs"])
     if name in _INTERPRETERS and not _runs_a_file(arguments):
         return "it runs code that is in no file"
     return _of_unknown(program, arguments, place)
-
-
-def _of_wrapped(begin: re.Pattern[str], arguments: Sequence[str], place: Place) -> str:
-    found = begin.match(" ".join(arguments) + " ")
-    rest = arguments[found.group().count(" ") :] if found is not None else ()
-    return _of_words(rest, place) if rest and not rest[0].startswith("-") else _REASON["env"]
 
 
 def _plain_name(program: str) -> str:

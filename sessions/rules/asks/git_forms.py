@@ -217,16 +217,6 @@ def _has_operands_in(form: Form, found: Read, place: Place) -> bool:
     return form.operands == "texts" or all(place.has(word) and not word.startswith(":") for word in operands)
 
 
-def _lists(found: Read, _: Place) -> bool:
-    """Without an option that makes it list, branch and tag create what their operand names."""
-    return not found.operands or found.has(*_LISTING)
-
-
-def _commits(found: Read, _: Place) -> bool:
-    """Without a message, git opens the editor."""
-    return found.has("-m", "--message")
-
-
 def _named_remote(found: Read, place: Place) -> bool:
     """A remote is one of the names in the settings: git takes a folder of the same name as an address."""
     remote, refs = found.operands[:1], found.operands[1:]
@@ -237,9 +227,10 @@ def _named_remote(found: Read, place: Place) -> bool:
 
 
 _CHECKS: Mapping[str, Callable[[Read, Place], bool]] = {
-    "branch": _lists,
+    # Without an option that makes it list, branch and tag create what their operand names.
+    "branch": lambda found, _: not found.operands or found.has(*_LISTING),
     "tag": lambda found, _: not found.operands or found.has("-l", *_LISTING),
-    "commit": _commits,
+    "commit": lambda found, _: found.has("-m", "--message"),  # else git opens the editor
     "push": _named_remote,
     "fetch": _named_remote,
     "pull": _named_remote,

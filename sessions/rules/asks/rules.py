@@ -57,7 +57,10 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     found, unsure = _first(rules, ask, agent, cwd)
     if found is not None and found.decide == "deny" and Verdict.DENY in ask.verdicts:
         return Decision("deny", f"{RULE}{found}")
-    if can_remember(ask) and any(_same(ask, earlier) for earlier in remembered):
+    if can_remember(ask) and any(
+        all(getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths"))
+        for earlier in remembered
+    ):
         return Decision("allow", ALWAYS)
     if found is None or found.decide != "allow":
         return Decision("ask", f"{RULE}{found}" if found is not None else "")
@@ -162,10 +165,3 @@ def _of_act(rule: AskRule, ask: Ask, cwd: str) -> str:
     if ask.kind is AskKind.COMMAND:
         return danger(ask.body, folder, acts_in) if rule.words else not_understood(ask.body, folder, acts_in)
     return of_files(ask, folder, acts_in)
-
-
-def _same(ask: Ask, earlier: Ask) -> bool:
-    """Return whether two asks are for the same: the same tool with the same input."""
-    return all(
-        getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths")
-    )

@@ -134,7 +134,8 @@ class Repricing:
             now = _replaced(messages, changed)
             if all(map(_has_cost, now)) and (changed or record.computed_usd is None):
                 cost = known_sum(*(one.computed_usd for one in now))
-                price = _only(one.price for one in now)
+                prices = {one.price for one in now}
+                price = prices.pop() if len(prices) == 1 else None
                 return [*changed, structs.replace(record, computed_usd=cost, price=price, price_as_of=_date(now))]
             if record.computed_usd is not None:
                 return []
@@ -230,9 +231,3 @@ def _same_price(report: Report, fresh: Report) -> bool:
 def _date(reports: Iterable[Report]) -> str | None:
     """Return the newest date of the prices of several reports."""
     return max((one.price_as_of for one in reports if one.price_as_of is not None), default=None)
-
-
-def _only(values: Iterable[str | None]) -> str | None:
-    """Return the value that all have; None if they differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None

@@ -129,16 +129,11 @@ def _program_tells(words: Sequence[str], depth: int) -> Tells | None:
         return None
     name, arguments = _name(words[0]), words[1:]
     if name in _SHELLS:
-        inner = _inner(arguments)
+        options = _options(arguments)  # the line follows -c, also as -lc
+        given = any(option.endswith("c") and not option.startswith("--") for option in options)
+        inner = arguments[len(options)] if given and len(arguments) > len(options) else None
         return _line_tells(inner, depth + 1) if inner is not None and depth < _DEEPEST else None
     return Tells(True, True) if _runs_tests(name, arguments) else None
-
-
-def _inner(arguments: Sequence[str]) -> str | None:
-    """Return the line that a shell gets with ``-c``, also as ``-lc``."""
-    options = _options(arguments)
-    given = any(option.endswith("c") and not option.startswith("--") for option in options)
-    return arguments[len(options)] if given and len(arguments) > len(options) else None
 
 
 def _options(arguments: Sequence[str]) -> list[str]:
@@ -177,17 +172,12 @@ def _unwrapped(words: Sequence[str]) -> Sequence[str]:
         name = _name(words[0]) if words else ""
         if name in _RUNNERS and (behind := _behind_options(words[1:], _VALUED)) and behind[0] in _RUNNERS[name]:
             words = _behind_options(behind[1:], _VALUED)
-        elif name in _WRAPPERS and not _speaks_itself(name, words[1:]):
+        elif name in _WRAPPERS and _OWN_PROGRAM.get(name, frozenset()).isdisjoint(_options(words[1:])):
             words = _behind_options(words[1:], _WRAPPERS[name])
             words = words[1:] if name.endswith("timeout") else words
         else:
             return words
     return ()
-
-
-def _speaks_itself(name: str, arguments: Sequence[str]) -> bool:
-    """Return whether an interpreter has its program on the command line, or runs tests of its own."""
-    return not _OWN_PROGRAM.get(name, frozenset()).isdisjoint(_options(arguments))
 
 
 def _behind_options(words: Sequence[str], valued: frozenset[str]) -> Sequence[str]:

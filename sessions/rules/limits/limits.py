@@ -172,14 +172,10 @@ def _tokens(text: str) -> int:
     return int(amount)
 
 
-def _megabytes(text: str) -> float:
-    return float(_amount(text.lower().removesuffix("b"), "200MB") / 10**6)
-
-
 _PARSERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "wall": ("wall_seconds", durations.seconds),
     "silence": ("silence_seconds", durations.seconds),
-    "output": ("output_mb", _megabytes),
+    "output": ("output_mb", lambda text: float(_amount(text.lower().removesuffix("b"), "200MB") / 10**6)),
     "tokens": ("tokens", _tokens),
     "cost": ("cost_usd", lambda text: float(_amount(text.removeprefix("$"), "2.50"))),
     "action": ("action", str),

@@ -100,16 +100,12 @@ def _paragraphs(message: str) -> list[list[str]]:
             fence = "" if fence else mark[1]
             paragraphs.append([])
         elif not fence and line.strip() and not _ASIDE.match(line):
-            paragraphs[-1].append(_plain(line))
+            item = _ITEM.match(line)
+            start = item.end() if item is not None else 0
+            paragraphs[-1].append(line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _without_code(line[start:]))))
         else:
             paragraphs.append([])
     return [lines for lines in paragraphs if lines]
-
-
-def _plain(line: str) -> str:
-    item = _ITEM.match(line)
-    start = item.end() if item is not None else 0
-    return line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _without_code(line[start:])))
 
 
 def _without_code(line: str) -> str:

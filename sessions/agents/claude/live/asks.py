@@ -267,7 +267,8 @@ def proposed(tool: str, given: Mapping[str, Any]) -> str:
         return created(text_in(given.get("content")))
     if tool == "NotebookEdit":
         mode, cell = text_in(given.get("edit_mode")) or "replace", text_in(given.get("cell_id"))
-        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *_signed("+", text_in(given.get("new_source")))])
+        added = (f"+{line}" for line in _lines(text_in(given.get("new_source"))))
+        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *added])
     edits = given.get("edits") if tool == "MultiEdit" else [given]
     return "\n".join(_replacement(edit) for edit in edits if isinstance(edit, dict)) if isinstance(edits, list) else ""
 
@@ -281,10 +282,6 @@ def _replacement(edit: Mapping[str, Any]) -> str:
     head = "@@ every occurrence @@" if edit.get("replace_all") is True else "@@"
     signed = ((" ", before), ("-", removed), ("+", added), (" ", behind))
     return "\n".join([head, *(sign + line for sign, lines in signed for line in lines)])
-
-
-def _signed(sign: str, text: str) -> list[str]:
-    return [sign + line for line in _lines(text)]
 
 
 def _lines(text: str) -> list[str]:

@@ -71,8 +71,8 @@ def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] 
     Args:
         began: its time, UTC ms.
     """
-    if not _goes_on(argv):
-        return []
+    if not any(word.partition("=")[0] in (*_RESUME, *_CONTINUE) for word in argv):
+        return []  # it begins a conversation
     path = transcript_of(home, _resumed(argv))
     if path is None:
         return None
@@ -88,11 +88,6 @@ def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] 
     except OSError:
         return None
     return total
-
-
-def _goes_on(argv: tuple[str, ...]) -> bool:
-    """Return whether a start resumes a conversation."""
-    return any(word.partition("=")[0] in (*_RESUME, *_CONTINUE) for word in argv)
 
 
 def _resumed(argv: tuple[str, ...]) -> str:

@@ -164,7 +164,10 @@ class CodexDialogue(Dialogue):
 
     def _line(self, line: lines.Line) -> list[Event]:
         if line.method is not None:
-            return self._unknown_request(line)
+            if line.id is None:
+                return []
+            key = key_of(msgspec.Raw(lines.key_text(line.id).encode()))
+            return [] if key is None else self._open(key, None, self._turn, unknown_ask(key, line.method, line.params))
         if line.id is None or (line.result is None and line.error is None):
             return []
         if isinstance(line.id, int):
@@ -212,19 +215,15 @@ class CodexDialogue(Dialogue):
         self._cwd = line.result.cwd
         return [Ready(self._thread)]
 
-    def _unknown_request(self, line: lines.Line) -> list[Event]:
-        if line.id is None or line.method is None:
-            return []
-        key = key_of(msgspec.Raw(lines.key_text(line.id).encode()))
-        return [] if key is None else self._open(key, None, self._turn, unknown_ask(key, line.method, line.params))
-
     def _event(self, event: lines.Message) -> list[Event]:
         if isinstance(event, events.Resolved):
             return self._settled(key_of(event.params.request_id))
         if isinstance(event, requests.Asking):
             return self._asking(event)
         if isinstance(event, events.ItemStarted | events.ItemCompleted):
-            self._note_patch(event.params)
+            item = event.params.item
+            if isinstance(item, items.FileChange):
+                _keep(self._patches, (event.params.thread_id or self._thread, item.id), changes_of(item), MOST_OPEN)
         if event.params.thread_id not in (None, self._thread):
             return []  # a sub-agent's thread
         found: list[Event] = []
@@ -258,20 +257,12 @@ class CodexDialogue(Dialogue):
         if turn.status != "completed":
             dropped = [key for key, of in self._accepted.items() if of == turn.id]
         for key in dropped:
-            self._drop(key)
+            # What was answered about it is forgotten too: it may be sent again.
+            del self._accepted[key]
+            names = {f"{_PROMPT}{key}", f"{_PROBE}{key}"}
+            for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
+                del self._answered[answered]
         return [*before, TurnEnded(), *(Received(key, Delivery.WITHDRAWN) for key in dropped)]
-
-    def _drop(self, key: str) -> None:
-        """Forget a prompt that codex dropped, and what was answered about it: it may be sent again."""
-        del self._accepted[key]
-        names = {f"{_PROMPT}{key}", f"{_PROBE}{key}"}
-        for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
-            del self._answered[answered]
-
-    def _note_patch(self, params: events.ItemParams) -> None:
-        if isinstance(params.item, items.FileChange):
-            place = (params.thread_id or self._thread, params.item.id)
-            _keep(self._patches, place, changes_of(params.item), MOST_OPEN)
 
     def _item(self, item: items.AnyItem) -> list[Event]:
         if isinstance(item, items.ContextCompaction) and self._compacting is not None:

@@ -5,8 +5,6 @@ File changes have diffs here, and all items have times (docs/protocols/codex.md,
 
 from collections.abc import Callable
 
-from msgspec import Raw
-
 from agentdash.sessions.agents.codex.app_server import items
 from agentdash.sessions.agents.codex.item_steps import described, patch, status_of
 from agentdash.sessions.agents.codex.items import Item
@@ -53,7 +51,8 @@ def _done(item: Item) -> StepFields:
             fields["output"] = joined(item.content_items or []) or None
         case items.FunctionCallOutput():
             fields = _call(item.name, item.name)
-            fields["output"] = _words(item.output)
+            value = value_of(item.output)
+            fields["output"] = value if isinstance(value, str) else bytes(item.output).decode("utf-8", "replace")
         case items.ImageView():
             fields = _call(item.path, "view_image")
         case items.ImageGeneration():
@@ -99,8 +98,3 @@ def _call(text: str, tool: str | None) -> StepFields:
 
 def _notice(event: str, text: str) -> StepFields:
     return {"kind": StepKind.NOTICE, "event": event, "text": text}
-
-
-def _words(raw: Raw) -> str:
-    value = value_of(raw)
-    return value if isinstance(value, str) else bytes(raw).decode("utf-8", "replace")

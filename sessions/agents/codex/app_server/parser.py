@@ -150,7 +150,9 @@ class ItemParser(EventParser):
         """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
         if not self._is_ours(params.thread_id):
             return []
-        other = _is_of_another_program(item)
+        # codex queue names a prompt by a UUID of version 7 (0.169.0, 0.171.0); the names of agentdash have 4 and 5.
+        name = item.client_id or ""
+        other = len(name) == _UUID and name[_VERSION] == "7"
         began, self.state.prompted = not self.state.prompted, True
         if began and not other:
             return []
@@ -165,15 +167,6 @@ class ItemParser(EventParser):
         how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
         text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
         return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
-
-
-def _is_of_another_program(item: items.UserMessage) -> bool:
-    """Return whether ``codex queue`` sent a prompt: it names it by a UUID of version 7 (0.169.0, 0.171.0).
-
-    The names that agentdash gives have the versions 4 and 5.
-    """
-    name = item.client_id or ""
-    return len(name) == _UUID and name[_VERSION] == "7"
 
 
 _UUID, _VERSION = 36, 14

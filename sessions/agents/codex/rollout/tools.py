@@ -226,7 +226,9 @@ def _wrapped(text: str) -> _Wrapped | None:
 
 def _diff(change: Changed) -> str | None:
     if change.type in ("add", "delete"):
-        return _hunks(change.type, _lines(change.content or "", "+" if change.type == "add" else "-"))
+        # Only a newline ends a line: other separators are text.
+        lines = change.content.removesuffix("\n").split("\n") if change.content else []
+        return _hunks(change.type, [("+" if change.type == "add" else "-") + line for line in lines])
     return change.unified_diff or None
 
 
@@ -236,11 +238,6 @@ def _hunks(kind: str, body: list[str]) -> str | None:
         return None
     heading = {"add": f"@@ -0,0 +1,{len(body)} @@", "delete": f"@@ -1,{len(body)} +0,0 @@"}.get(kind)
     return "\n".join([*([heading] if heading else []), *body])
-
-
-def _lines(content: str, sign: str) -> list[str]:
-    """Return the lines, each after the sign.  Only a newline ends a line: other separators are text."""
-    return [sign + line for line in content.removesuffix("\n").split("\n")] if content else []
 
 
 def _server(name: str, namespace: str | None) -> tuple[str | None, str]:

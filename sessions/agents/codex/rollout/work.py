@@ -72,10 +72,6 @@ def _mcp(item: events.McpCall) -> StepFields:
     }
 
 
-def _search(item: events.WebSearch) -> StepFields:
-    return tools.web_search(item.query, item.action) | {"status": StepStatus.OK}
-
-
 def _collab(item: events.CollabCall) -> StepFields:
     target = item.new_thread_id or item.receiver_thread_id
     text = item.prompt or " ".join(filter(None, (item.tool, target))) or "sub-agent"
@@ -99,7 +95,7 @@ _Way = tuple[type[Any], Describe]
 _EXECUTION: _Way = (events.Execution, _execution)
 _PATCH: _Way = (events.Patch, _patch)
 _MCP: _Way = (events.McpCall, _mcp)
-_SEARCH: _Way = (events.WebSearch, _search)
+_SEARCH: _Way = (events.WebSearch, lambda item: tools.web_search(item.query, item.action) | {"status": StepStatus.OK})
 _PICTURE: _Way = (events.Picture, _picture)
 _COLLAB: _Way = (events.CollabCall, _collab)
 
