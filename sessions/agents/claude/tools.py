@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.claude.events import BashResult, FileResult, Hunk, TaskResult
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
@@ -90,7 +90,7 @@ def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
     """
     if len(calls) <= 1:
         return [details] * len(calls)
-    each = _list_of(details)
+    each = decoded(details, list[Raw]) or []
     if len(each) == len(calls):
         return each
     path = read(details, FileResult).file_path
@@ -98,22 +98,13 @@ def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
     return [details if owners == [n] else NULL for n in range(len(calls))]
 
 
-def _list_of(details: Raw) -> list[Raw]:
-    try:
-        return msgspec.json.decode(details, type=list[Raw])
-    except UNREADABLE:
-        return []
-
-
 def read(details: Raw, kind: type[_Result]) -> _Result:
     """Decode the ``tool_use_result`` in a tool's shape; parts that do not fit it are empty."""
-    try:
-        return msgspec.json.decode(details, type=kind)
-    except UNREADABLE:
-        line = bytes(details)
-        # The result of a failed call is a string, which has no fields.
+    found = decoded(details, kind)
+    if found is None and bytes(details).startswith(b"{"):  # the result of a failed call is a string, without fields
         decoder: TolerantDecoder[_Result] = TolerantDecoder(kind)
-        return (decoder.read(line).event if line.startswith(b"{") else None) or kind()
+        found = decoder.read(bytes(details)).event
+    return found or kind()
 
 
 class TaskList(Struct):
@@ -235,11 +226,6 @@ def mcp_name(name: str) -> tuple[str | None, str]:
     return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
 
 
-def text_in(value: Any) -> str:
-    """Return a value that should be text; empty if it is not."""
-    return value if isinstance(value, str) else ""
-
-
 _MOST = 20
 _CHARACTERS, _BYTES = 64_000, 64_000
 """The most that is kept of a result, because it is a part of each checkpoint."""
@@ -269,9 +255,8 @@ class EarlyResults(Struct):
     def keep(self, key: str, step: Step, text: str, details: Raw, *, is_error: bool) -> None:
         """Keep a result, without the end of a very long one."""
         kept = details if len(bytes(details)) <= _BYTES else NULL
-        self.waiting[key] = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
-        if len(self.waiting) > _MOST:
-            del self.waiting[next(iter(self.waiting))]
+        result = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
+        remember(self.waiting, key, result, _MOST)
 
     def take(self, key: str) -> EarlyResult | None:
         """Return the result of a call that comes after it, and forget it; None if there is none."""

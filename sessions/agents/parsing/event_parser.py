@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from msgspec import field
 
 from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE
-from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.json_repair import parsed_object
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.parser import ParserState, TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
@@ -128,10 +128,6 @@ def stray_words(text: str) -> str:
 
 def _error_of(line: bytes) -> str | None:
     """Return the text of an ``error`` in a JSON object of an unknown kind."""
-    try:
-        data = parsed(line)
-    except (ValueError, RecursionError):
-        return None
-    error = data.get("error") if isinstance(data, dict) else None
+    error = (parsed_object(line) or {}).get("error")
     text = error.get("message") if isinstance(error, dict) else error
     return text if isinstance(text, str) else None

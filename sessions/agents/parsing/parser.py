@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from typing import ClassVar, Unpack
+from typing import ClassVar, TypeVar, Unpack
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -13,8 +13,18 @@ from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
 from agentdash.sessions.rules.turn_facts import Facts
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 MOST_OPEN = 10_000
 """Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
+
+
+def remember(memory: dict[K, V], key: K, value: V, most: int = MOST_OPEN) -> None:
+    """Keep a value by its key; drop the oldest one if more than the most are kept."""
+    memory[key] = value
+    if len(memory) > most:
+        del memory[next(iter(memory))]
 
 
 class ParserState(Struct, kw_only=True):
@@ -119,9 +129,7 @@ class TurnParser(ABC):
 
     def _remember(self, key: str, step: Step) -> None:
         """Keep an open step until its end; drop the oldest if more than `MOST_OPEN` are open."""
-        self.state.open[key] = step
-        if len(self.state.open) > MOST_OPEN:
-            del self.state.open[next(iter(self.state.open))]
+        remember(self.state.open, key, step)
 
     def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
         """Count an unrecognized line, and return a step that shows its raw text."""

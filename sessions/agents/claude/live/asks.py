@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Raw
 
 from agentdash.sessions.agents.claude.events import Request
-from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name, text_in
+from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, value_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in, value_of
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.relative_paths import place_of
 from agentdash.sessions.text.unhidden import opening
@@ -183,7 +183,7 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
         denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}
         return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})
     if ask.kind is AskKind.QUESTION:
-        members = _members(request.input)
+        members = decoded(request.input, dict[str, Raw]) or {}
         return {"behavior": "allow", "updatedInput": {**members, "answers": answers_of(answer)}}
     if verdict not in _AGREES:
         return None
@@ -191,13 +191,6 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
     if verdict is Verdict.ALWAYS and ask.always:
         allowed["updatedPermissions"] = for_session(request.permission_suggestions)
     return allowed
-
-
-def _members(given: Raw) -> dict[str, Raw]:
-    try:
-        return msgspec.json.decode(given, type=dict[str, Raw])
-    except UNREADABLE:
-        return {}
 
 
 _VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}

@@ -32,6 +32,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     text_of,
     value_of,
 )
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.agents.parsing.step_fields import changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
@@ -89,9 +90,7 @@ class ClaudeProjectParser(TranscriptParser):
         key, written = int(digest(uuid.lower())[:8], 16), self.state.written
         if key in written:
             return True
-        written[key] = None
-        if len(written) > _MOST_LINES:
-            del written[next(iter(written))]
+        remember(written, key, None, _MOST_LINES)
         return False
 
     def close(self, at: int | None = None) -> list[Step]:
@@ -323,9 +322,7 @@ class ClaudeProjectParser(TranscriptParser):
         usage = message.usage.counted()
         counted = self.state.counted
         more = usage.minus(counted.pop(message.id, Usage()))
-        counted[message.id] = usage
-        if len(counted) > _MOST_REMEMBERED:
-            del counted[next(iter(counted))]
+        remember(counted, message.id, usage, _MOST_REMEMBERED)
         self.state.spent = self.state.spent.plus(more)
 
     # Outside the conversation
@@ -361,9 +358,7 @@ class ClaudeProjectParser(TranscriptParser):
     def _queue(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         text = readable(value_of(line.content))
         if line.operation == "enqueue" and text:
-            self.state.queued[digest(text)] = text[:_QUEUED_CHARACTERS]
-            if len(self.state.queued) > _MOST_REMEMBERED:
-                del self.state.queued[next(iter(self.state.queued))]
+            remember(self.state.queued, digest(text), text[:_QUEUED_CHARACTERS], _MOST_REMEMBERED)
         elif line.operation in ("dequeue", "remove", "popAll"):
             # A prompt that leaves the queue is in another line, or the user took it back.
             self.state.queued.clear() if line.operation == "popAll" else self._unqueue(text)

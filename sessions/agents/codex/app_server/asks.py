@@ -14,7 +14,7 @@ from agentdash.sessions.agents.codex.app_server import requests
 from agentdash.sessions.agents.codex.app_server.requests import Elicitation
 from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, value_of
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, text_in, value_of
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.sanitize import one_line
@@ -251,7 +251,7 @@ def ask_of_call(key: str, params: Elicitation) -> Ask | None:
     meta = value_of(params.meta)
     if not isinstance(meta, dict) or params.mode != "form" or meta.get("codex_approval_kind") != "mcp_tool_call":
         return None
-    name, arguments, persist = _text(meta.get("tool_name")), meta.get("tool_params"), meta.get("persist")
+    name, arguments, persist = text_in(meta.get("tool_name")), meta.get("tool_params"), meta.get("persist")
     if not name:
         return None
     always = (Verdict.ALWAYS,) if persist == "session" or (isinstance(persist, list) and "session" in persist) else ()
@@ -261,11 +261,7 @@ def ask_of_call(key: str, params: Elicitation) -> Ask | None:
         tool=f"mcp__{params.server_name}__{name}",
         title=f"use {name} of {params.server_name}",
         body="" if arguments is None else msgspec.json.format(msgspec.json.encode(arguments)).decode(),
-        why=f"{params.message}\n{_text(meta.get('tool_description'))}".strip(),
+        why=f"{params.message}\n{text_in(meta.get('tool_description'))}".strip(),
         verdicts=(Verdict.ALLOW, *always, Verdict.DENY, Verdict.STOP),
         always="this tool, for the rest of the session" if always else "",
     )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -33,11 +33,9 @@ from agentdash.sessions.agents.dialogue import (
     TurnBegan,
     TurnEnded,
 )
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, Verdict
-
-MOST_KEPT = 10_000
-"""Prompts and answers that are remembered; the oldest is forgotten."""
 
 MOST_OPEN = 1_000
 """Open requests of codex, and patches of the running turn, that are remembered."""
@@ -172,7 +170,7 @@ class CodexDialogue(Dialogue):
             return []
         if isinstance(line.id, int):
             return self._handshake(line)
-        _keep(self._answered, line.id[:LONGEST_ID], None)
+        remember(self._answered, line.id[:LONGEST_ID], None)
         if line.id.startswith(_CHANGE):
             return self._adjusted(line.id, line)
         return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if _is_prompt(line.id) else []
@@ -186,7 +184,7 @@ class CodexDialogue(Dialogue):
         turn = line.result.turn if line.result else None
         if turn is None:
             self._compacting = key  # a dialogue that did not write the request knows it by its answer
-        _keep(self._accepted, key, turn.id if turn else "")
+        remember(self._accepted, key, turn.id if turn else "")
         return [Received(key, Delivery.ACCEPTED)]
 
     def _adjusted(self, request_id: str, line: lines.Line) -> list[Event]:
@@ -223,7 +221,7 @@ class CodexDialogue(Dialogue):
         if isinstance(event, events.ItemStarted | events.ItemCompleted):
             item = event.params.item
             if isinstance(item, items.FileChange):
-                _keep(self._patches, (event.params.thread_id or self._thread, item.id), changes_of(item), MOST_OPEN)
+                remember(self._patches, (event.params.thread_id or self._thread, item.id), changes_of(item), MOST_OPEN)
         if event.params.thread_id not in (None, self._thread):
             return []  # a sub-agent's thread
         found: list[Event] = []
@@ -274,7 +272,7 @@ class CodexDialogue(Dialogue):
 
     def _seen_now(self, key: str) -> list[Event]:
         self._accepted.pop(key, None)
-        _keep(self._seen, key, None)
+        remember(self._seen, key, None)
         return [Received(key, Delivery.SEEN)]
 
     def _asking(self, asking: requests.Asking) -> list[Event]:
@@ -312,9 +310,3 @@ class CodexDialogue(Dialogue):
 
 def _is_prompt(request_id: str) -> bool:
     return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID
-
-
-def _keep(memory: dict[Any, Any], key: Any, value: Any, most: int = MOST_KEPT) -> None:
-    memory[key] = value
-    if len(memory) > most:
-        del memory[next(iter(memory))]

@@ -23,6 +23,7 @@ from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.agents.parsing.step_fields import changed
 from agentdash.sessions.agents.parsing.step_fields import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
@@ -364,17 +365,13 @@ class AppServerParser(ItemParser):
         changes = self.state.open.get(item)
         ask = ask_of(asking, changes.changes if changes is not None else ())
         if changes is not None:
-            self.state.asked_items[item] = None
-            if len(self.state.asked_items) > MOST_ASKS:
-                del self.state.asked_items[next(iter(self.state.asked_items))]
+            remember(self.state.asked_items, item, None, MOST_ASKS)
         if ask is not None:
             self._asks(ask.key, sentence(ask))
         return []
 
     def _asks(self, key: str, words: str) -> None:
-        self.state.asking[key] = words
-        if len(self.state.asking) > MOST_ASKS:
-            del self.state.asking[next(iter(self.state.asking))]
+        remember(self.state.asking, key, words, MOST_ASKS)
         self._wait()
 
     def _wait(self) -> list[Step]:

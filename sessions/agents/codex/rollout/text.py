@@ -15,7 +15,7 @@ from agentdash.sessions.agents.codex.rollout.events import (
     SandboxPolicy,
 )
 from agentdash.sessions.agents.codex.rollout.tools import command_text
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.wrappers import is_wrapped
 
 TOLD_ELSEWHERE = frozenset(
@@ -63,10 +63,7 @@ def noted(kind: str, data: Raw) -> str | None:
     """Return the text of the notice for an event; None if its kind is unknown."""
     if kind not in _NOTED:
         return None
-    try:
-        notice = msgspec.json.decode(data, type=EventFields)
-    except UNREADABLE:
-        notice = EventFields()
+    notice = decoded(data, EventFields) or EventFields()
     rerouted = f"{notice.from_model} to {notice.to_model}" if notice.to_model else None
     rolled_back = None if notice.num_turns is None else f"{notice.num_turns} turns"
     command = command_text(notice.command) if notice.command else None
@@ -133,10 +130,10 @@ def policy(raw: Raw) -> str | None:
     if raw == NULL:
         return None
     try:
-        decoded = msgspec.json.decode(raw, type=str | SandboxPolicy)
+        named = msgspec.json.decode(raw, type=str | SandboxPolicy)
     except UNREADABLE:
         return None
-    return decoded if isinstance(decoded, str) else decoded.type or decoded.mode
+    return named if isinstance(named, str) else named.type or named.mode
 
 
 def _words(piece: Content | Piece) -> str:

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.codex.rollout import events, tools
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, Part, decoded, joined, text_of, value_of
 from agentdash.sessions.agents.parsing.step_fields import StepFields
 from agentdash.sessions.model.session import StepKind, StepStatus
 
@@ -22,16 +21,16 @@ _STATUS = {
 class _McpResult(Struct):
     """The answer of an MCP server's tool."""
 
-    content: list[Part] = msgspec.field(default_factory=list)
+    content: list[Part] = field(default_factory=list)
     structured_content: Raw = NULL
-    is_error: bool | None = msgspec.field(default=None, name="isError")
+    is_error: bool | None = field(default=None, name="isError")
 
 
 class _Outcome(Struct):
     """The answer of a tool or its error, in the form of Rust's ``Result``."""
 
-    ok: _McpResult | None = msgspec.field(default=None, name="Ok")
-    err: str | None = msgspec.field(default=None, name="Err")
+    ok: _McpResult | None = field(default=None, name="Ok")
+    err: str | None = field(default=None, name="Err")
 
 
 Describe = Callable[[Any], StepFields]
@@ -132,23 +131,16 @@ CALLS: dict[str, _Way] = {"web_search_call": _SEARCH, "image_generation_call": _
 def _mcp_answer(item: events.McpCall) -> tuple[str | None, bool]:
     """Return a tool's answer, and whether it failed."""
     if item.error != NULL:
-        error = _read(item.error, events.Failure)
+        error = decoded(item.error, events.Failure)
         return error.message if error and error.message else text_of(item.error), True
     if item.result == NULL:
-        content = _read(item.content_items, list[Part])
+        content = decoded(item.content_items, list[Part])
         return joined(content) if content else None, item.success is False
-    outcome = _read(item.result, _Outcome)
+    outcome = decoded(item.result, _Outcome)
     if outcome is not None and outcome.err is not None:
         return outcome.err, True
-    result = (outcome and outcome.ok) or _read(item.result, _McpResult)
+    result = (outcome and outcome.ok) or decoded(item.result, _McpResult)
     if result is None:
         return text_of(item.result), False
     structured = None if result.structured_content == NULL else text_of(result.structured_content)
     return joined(result.content) or structured, bool(result.is_error)
-
-
-def _read(data: Raw, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except UNREADABLE:
-        return None
