@@ -8,8 +8,7 @@ from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.claude.events import BashResult, FileResult, Hunk, TaskResult
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
-from agentdash.sessions.agents.parsing.parser import remember
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed

@@ -34,8 +34,7 @@ from agentdash.sessions.agents.claude.use.reports import (
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import declared_type, joined, value_of
-from agentdash.sessions.agents.parsing.parser import MOST_OPEN
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN, StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage

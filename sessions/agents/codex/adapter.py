@@ -92,7 +92,7 @@ def _config(settings: CodexSettings) -> list[str]:
     for key, setting in (_OWN_SETTINGS | {key: name for key, (name, _) in own.items()}).items():
         if key in config:
             raise UsageError(f"agents.codex.config.{key} would be ignored; set agents.codex.{setting} instead.")
-    from agentdash.sessions.agents.codex.toml_values import assignments
+    from agentdash.sessions.agents.codex.own_config import assignments
 
     try:
         pairs = list(assignments({key: value for key, (_, value) in own.items()} | config))
@@ -176,19 +176,19 @@ def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``-c`` with each key of the server."""
     if not leads(settings):
         return ()
-    from agentdash.sessions.agents.codex.leading import overrides
+    from agentdash.sessions.agents.codex.own_config import overrides
 
     return overrides()
 
 
 def _setup_lines() -> tuple[str, ...]:
-    from agentdash.sessions.agents.codex.leading import setup_lines
+    from agentdash.sessions.agents.codex.own_config import setup_lines
 
     return setup_lines(_home(os.environ))
 
 
 def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
-    from agentdash.sessions.agents.codex.leading import known_server
+    from agentdash.sessions.agents.codex.own_config import known_server
 
     return known_server(_home(env))
 

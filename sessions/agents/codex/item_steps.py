@@ -9,7 +9,7 @@ from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.items import Failure
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, joined, text_of, value_of
 from agentdash.sessions.agents.parsing.json_repair import repaired
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 
 _STATUS = {

@@ -1,4 +1,6 @@
-"""The items of codex: what the agent does (codex-cli 0.169.0, and its own schema of ``codex app-server``).
+"""The items of codex, what the agent does, and the events of ``codex exec --json``, one JSON object a line.
+
+Seen with codex-cli 0.169.0, and in its own schema of ``codex app-server``.
 
 ``codex exec`` names them in snake case, and ``codex app-server`` most of them in camel case (:func:`in_camel_case`).
 Every field is optional, because other versions leave some out (docs/protocols/codex.md, "Stream", "App-server").
@@ -8,7 +10,7 @@ from typing import Annotated, TypeVar, cast
 
 from msgspec import NODEFAULT, Meta, Raw, Struct, defstruct, field, structs
 
-from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Part, Words
 
 Moment = Annotated[int, Meta(ge=0, le=2**42)]
 """A time in UTC ms; bounded, so that it is a date."""
@@ -201,3 +203,62 @@ def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
     fields = [(one.name, one.type, value) for one, value in given]
     made = defstruct(kind.__name__, fields, bases=(kind,), kw_only=True, rename="camel", tag=tag)
     return cast("type[_Item]", made)
+
+
+class Usage(Struct):
+    """Tokens of the whole thread so far, not of the turn."""
+
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+
+
+class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
+    """The first line: the conversation's id, which stays the same at a resume."""
+
+    thread_id: str | None = None
+
+
+class TurnStarted(Struct, tag_field="type", tag="turn.started"):
+    """The turn begins."""
+
+
+class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
+    """The proper end of a good turn."""
+
+    usage: Usage | None = None
+
+
+class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
+    """The proper end of a failed turn; it has no usage."""
+
+    error: Failure | Words = field(default_factory=Failure)
+
+
+class TopError(Struct, tag_field="type", tag="error"):
+    """An error, or a notice such as ``Reconnecting... 1/2``: it never ends a turn on its own."""
+
+    message: Words = ""
+
+
+class ItemStarted(Struct, tag_field="type", tag="item.started"):
+    """An item begins."""
+
+    item: AnyItem
+
+
+class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
+    """An item changed (only todo lists)."""
+
+    item: AnyItem
+
+
+class ItemCompleted(Struct, tag_field="type", tag="item.completed"):
+    """An item ended."""
+
+    item: AnyItem
+
+
+Event = ThreadStarted | TurnStarted | TurnCompleted | TurnFailed | TopError | ItemStarted | ItemUpdated | ItemCompleted

@@ -8,12 +8,12 @@ import zlib
 
 from msgspec import structs
 
-from agentdash.sessions.agents.codex import events, items
+from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.item_steps import described, ended, message_of, readable_error
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.costs.reports import THREAD, Report
@@ -68,29 +68,29 @@ class CodexParser(CallItemParser):
 
     state: CodexState
     state_type = CodexState
-    decoder = TolerantDecoder(events.Event)
+    decoder = TolerantDecoder(items.Event)
     conversation_ids = UUID
 
-    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+    def event(self, event: items.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
         match event:
-            case events.ThreadStarted():
+            case items.ThreadStarted():
                 return [self._converses(event.thread_id or "", at)]
-            case events.TurnStarted():
+            case items.TurnStarted():
                 return []
-            case events.TurnCompleted():
+            case items.TurnCompleted():
                 return self._completed(event, at)
-            case events.TurnFailed():
+            case items.TurnFailed():
                 return self._failed(readable_error(message_of(event.error)), at)
-            case events.TopError():
+            case items.TopError():
                 return self._trouble(readable_error(event.message), at)
             case _:
-                return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
+                return self._item(event.item, at, completed=isinstance(event, items.ItemCompleted))
 
-    def _completed(self, event: events.TurnCompleted, at: int | None) -> list[Step]:
+    def _completed(self, event: items.TurnCompleted, at: int | None) -> list[Step]:
         self.facts.end = "completed"
         self.facts.error = self.facts.notice = None
-        reported = event.usage or events.Usage()
+        reported = event.usage or items.Usage()
         usage = Usage.of(
             reported.input_tokens,
             reported.cached_input_tokens,

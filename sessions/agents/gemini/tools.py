@@ -8,7 +8,7 @@ from typing import Any
 
 from agentdash.sessions.agents.gemini.session_events import ToolCall, result_text
 from agentdash.sessions.agents.parsing.json_lines import NULL, text_in, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}

@@ -4,7 +4,8 @@ A turn file holds one turn and no times.  A transcript holds many turns, and eac
 start nothing; each belongs to a :class:`..base.TranscriptFormat`.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -175,3 +176,26 @@ class TranscriptParser(EventParser):
             if earlier is not None:
                 steps.append(self._note(f"{name} changed from {earlier} to {value}", at, "settings"))
         return steps
+
+
+_OPENED = re.compile(r"\s*<([A-Za-z][A-Za-z0-9_-]{0,60})(?:\s[^<>]{0,200})?>")
+
+
+def is_wrapped(text: str, names: Container[str], trailed: Container[str] = ()) -> bool:
+    """Return whether an agent wrote a text: it is nothing but closed elements with these names, one after the other.
+
+    A prompt of the user may begin with any tag; so only whole texts in known tags count.
+
+    Args:
+        trailed: those of them behind which the agent writes more text.
+    """
+    at = 0
+    while (opened := _OPENED.match(text, at)) is not None and opened[1] in names:
+        closed = text.find(f"</{opened[1]}", opened.end())
+        end = text.find(">", closed) + 1 if closed >= 0 else 0
+        if end == 0:
+            return False
+        if opened[1] in trailed:
+            return True
+        at = end
+    return at > 0 and not text[at:].strip()

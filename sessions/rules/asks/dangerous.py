@@ -10,6 +10,8 @@ forms are understood is judged by its form.  Of another program, such as ``make`
 permission for its name covers all of it.  The programs that are listed here are left to the user, because their name
 says nothing about what they do: they run what is among their arguments, end or overwrite things of the machine, or
 reach another one.
+
+Permission for the rest of a session is remembered by the agent itself, or by agentdash.
 """
 
 import os
@@ -20,11 +22,12 @@ from pathlib import Path
 
 from agentdash.sessions.rules.asks import git_forms, reader_forms
 from agentdash.sessions.rules.asks.command_forms import Form, options, read
-from agentdash.sessions.rules.asks.model import Ask, AskKind
+from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.other_names import without_version
 from agentdash.sessions.rules.asks.places import Place, is_folder, paths_in, place_at, real
 from agentdash.sessions.rules.asks.protected import runs_something
 from agentdash.sessions.rules.asks.simple_command import Simple, commands
+from agentdash.sessions.text.sanitize import one_line
 
 NO_LIST = "it is not a list of simple commands"
 OUTSIDE = "it runs outside the folder"
@@ -331,3 +334,36 @@ def _is_of_folder(program: str, place: Place) -> bool:
         return False
     in_folder = place.has(program.rpartition("/")[0] or "/")
     return place.has(program) or (in_folder and _plain_name(found) == _plain_name(program))
+
+
+ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
+"""The kinds that agentdash can allow; plans, wider permissions and questions are the user's."""
+
+REMEMBERED = "the same, for this session (agentdash remembers it)"
+
+
+def own_scope(ask: Ask) -> str:
+    """Return what the agent's own ``always`` covers, on one clean line; empty if it has none."""
+    return one_line(ask.always) if Verdict.ALWAYS in ask.verdicts else ""
+
+
+def can_remember(ask: Ask) -> bool:
+    """Return whether agentdash can allow an ask because the user allowed the same before.
+
+    What only the user can allow is the user's each time (:func:`danger`); it must stay in the folder of the ask.
+    """
+    if Verdict.ALLOW not in ask.verdicts or ask.kind not in ALLOWABLE or ask.each_time or not ask.body:
+        return False
+    if len(ask.body.encode("utf-8", "replace")) > MOST_BODY_BYTES:
+        return False  # its row has only the beginning
+    if unplaced(ask):
+        return False
+    folder = ask.cwd or "/"
+    if ask.kind is AskKind.COMMAND:
+        return not danger(ask.body, folder, folder)
+    return not of_files(ask, folder, folder)
+
+
+def scope(ask: Ask) -> str:
+    """Return what permission for the rest of the session would cover; empty if the ask does not take it."""
+    return own_scope(ask) or (REMEMBERED if can_remember(ask) else "")

@@ -11,8 +11,15 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from agentdash.sessions.rules.asks.always import ALLOWABLE, can_remember, own_scope
-from agentdash.sessions.rules.asks.dangerous import danger, not_understood, of_files, unplaced
+from agentdash.sessions.rules.asks.dangerous import (
+    ALLOWABLE,
+    can_remember,
+    danger,
+    not_understood,
+    of_files,
+    own_scope,
+    unplaced,
+)
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.other_names import may_be
 from agentdash.sessions.rules.asks.places import is_in, paths_in, real, resolved

@@ -13,8 +13,9 @@ from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.claude import events as blocks
 from agentdash.sessions.agents.claude.project import project_events as events
-from agentdash.sessions.agents.claude.project.attachments import KNOWN, attachment_text
 from agentdash.sessions.agents.claude.project.project_text import (
+    KNOWN,
+    attachment_text,
     is_interruption,
     is_remark,
     prompt_text,
@@ -32,8 +33,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     text_of,
     value_of,
 )
-from agentdash.sessions.agents.parsing.parser import remember
-from agentdash.sessions.agents.parsing.step_fields import changed
+from agentdash.sessions.agents.parsing.parser import changed, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from agentdash.sessions.model.compaction import SUMMARY_EVENT

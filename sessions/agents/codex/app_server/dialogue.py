@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server import events, items, lines
 from agentdash.sessions.agents.codex.app_server.asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
-from agentdash.sessions.agents.codex.app_server.item_steps import changes_of
+from agentdash.sessions.agents.codex.app_server.items import changes_of
 from agentdash.sessions.agents.codex.app_server.launching import MODES, mode_of, settings_of_mode
 from agentdash.sessions.agents.codex.item_steps import readable_error
 from agentdash.sessions.agents.dialogue import (
@@ -69,7 +69,7 @@ class CodexDialogue(Dialogue):
         """The key of the compaction that was asked for and has not begun."""
         self._answered: dict[str, None] = {}
         """The ids of our requests that were answered."""
-        self._asks: dict[str, tuple[requests.Asking | None, str | None]] = {}
+        self._asks: dict[str, tuple[events.Asking | None, str | None]] = {}
         """The open requests of codex, each with its turn."""
         self._given_answer: set[str] = set()
         """The keys of the requests that were given an answer."""
@@ -144,7 +144,7 @@ class CodexDialogue(Dialogue):
             return None
         self._given_answer.add(key)
         asking = self._asks[key][0]
-        ending = self.interrupt() if answer.verdict is Verdict.STOP and isinstance(asking, requests.AskForm) else []
+        ending = self.interrupt() if answer.verdict is Verdict.STOP and isinstance(asking, events.AskForm) else []
         return b"".join((answer_line(asking, key, answer), *ending))
 
     def change(self, what: str, value: str) -> bytes | None:
@@ -216,7 +216,7 @@ class CodexDialogue(Dialogue):
     def _event(self, event: lines.Message) -> list[Event]:
         if isinstance(event, events.Resolved):
             return self._settled(key_of(event.params.request_id))
-        if isinstance(event, requests.Asking):
+        if isinstance(event, events.Asking):
             return self._asking(event)
         if isinstance(event, events.ItemStarted | events.ItemCompleted):
             item = event.params.item
@@ -275,12 +275,12 @@ class CodexDialogue(Dialogue):
         remember(self._seen, key, None)
         return [Received(key, Delivery.SEEN)]
 
-    def _asking(self, asking: requests.Asking) -> list[Event]:
+    def _asking(self, asking: events.Asking) -> list[Event]:
         place = (asking.params.thread_id or self._thread, getattr(asking.params, "item_id", ""))
         ask = ask_of(asking, self._patches.get(place, ()))
         return [] if ask is None else self._open(ask.key, asking, asking.params.turn_id or self._turn, ask)
 
-    def _open(self, key: str, asking: "requests.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
+    def _open(self, key: str, asking: "events.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
         if key in self._asks:
             return []
         dropped = self._settled(next(iter(self._asks)), answered=False) if len(self._asks) >= MOST_OPEN else []

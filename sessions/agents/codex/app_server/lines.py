@@ -7,7 +7,7 @@ request of ours (docs/protocols/codex.md, "App-server").
 import msgspec
 from msgspec import Raw, Struct
 
-from agentdash.sessions.agents.codex.app_server import events, requests
+from agentdash.sessions.agents.codex.app_server import events
 from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Words
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
@@ -81,7 +81,7 @@ IGNORED = frozenset(
 """Notifications without anything for the user; another unknown method becomes an unknown step."""
 
 
-Message = events.Event | requests.Asking
+Message = events.Event | events.Asking
 
 MESSAGES: TolerantDecoder[Message] = TolerantDecoder(Message)
 

@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import field, structs
 
 from agentdash.sessions.agents.codex import items as common
-from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server import events, items, lines
 from agentdash.sessions.agents.codex.app_server.asks import ask_of, key_of, unknown_ask
-from agentdash.sessions.agents.codex.app_server.item_steps import fields_of
+from agentdash.sessions.agents.codex.app_server.items import fields_of
 from agentdash.sessions.agents.codex.app_server.lines import IGNORED
 from agentdash.sessions.agents.codex.item_steps import ended, readable_error, unwrapped
 from agentdash.sessions.agents.codex.refusals import refused
@@ -23,9 +23,8 @@ from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
-from agentdash.sessions.agents.parsing.parser import remember
-from agentdash.sessions.agents.parsing.step_fields import changed
-from agentdash.sessions.agents.parsing.step_fields import plan as plan_of
+from agentdash.sessions.agents.parsing.parser import changed, remember
+from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.asks.answers import sentence
@@ -207,7 +206,7 @@ class AppServerParser(ItemParser):
 
     def event(self, event: lines.Message, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
-        if isinstance(event, requests.Asking):
+        if isinstance(event, events.Asking):
             return self._ask(event)
         return _READ[type(event)](self, event.params, at)
 
@@ -360,7 +359,7 @@ class AppServerParser(ItemParser):
         text = f"{params.to_model} answers instead of {params.from_model}"
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
 
-    def _ask(self, asking: requests.Asking) -> list[Step]:
+    def _ask(self, asking: events.Asking) -> list[Step]:
         item = self._key(asking.params.thread_id, getattr(asking.params, "item_id", ""))
         changes = self.state.open.get(item)
         ask = ask_of(asking, changes.changes if changes is not None else ())

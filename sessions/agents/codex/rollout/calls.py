@@ -4,8 +4,7 @@ from msgspec import field, structs
 
 from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
-from agentdash.sessions.agents.parsing.parser import remember
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import StepFields, changed, remember
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed

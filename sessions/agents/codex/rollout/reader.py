@@ -25,7 +25,7 @@ from agentdash.sessions.agents.codex.rollout.text import (
 )
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
 from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type
-from agentdash.sessions.agents.parsing.step_fields import StepFields, known
+from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
 from agentdash.sessions.model.session import Step, StepKind, Usage

@@ -16,7 +16,7 @@ from agentdash.sessions.agents.codex.rollout.events import (
 )
 from agentdash.sessions.agents.codex.rollout.tools import command_text
 from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, decoded
-from agentdash.sessions.agents.parsing.wrappers import is_wrapped
+from agentdash.sessions.agents.parsing.transcript_parser import is_wrapped
 
 TOLD_ELSEWHERE = frozenset(
     {

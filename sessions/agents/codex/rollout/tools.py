@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agentdash.sessions.agents.codex.rollout.events import Changed, PlanStep, SearchAction
-from agentdash.sessions.agents.parsing import step_fields
+from agentdash.sessions.agents.parsing import parser
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, decoded, joined, text_in, text_of, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -168,7 +168,7 @@ def plan_steps(value: Any) -> list[PlanStep] | None:
 def plan(steps: list[PlanStep]) -> StepFields:
     """Return the fields of a plan."""
     items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
-    return step_fields.plan(items) | {"status": StepStatus.OK}
+    return parser.plan(items) | {"status": StepStatus.OK}
 
 
 def web_search(query: str | None, action: SearchAction | None) -> StepFields:

@@ -7,7 +7,7 @@ from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.parsing.json_lines import NULL, Part, decoded, joined, text_of, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import StepKind, StepStatus
 
 _STATUS = {
