@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar, cast
 from msgspec import NODEFAULT, Meta, Raw, Struct, defstruct, field, structs
 
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Part, Words
+from agentdash.sessions.model.session import Usage
 
 Moment = Annotated[int, Meta(ge=0, le=2**42)]
 """A time in UTC ms; bounded, so that it is a date."""
@@ -179,22 +180,10 @@ class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
 
 
 AnyItem = (
-    AgentMessage
-    | Reasoning
-    | CommandExecution
-    | FileChanges
-    | McpToolCall
-    | CollabToolCall
-    | WebSearch
-    | TodoList
-    | Warned
-    | FunctionCall
-    | CustomToolCall
-    | LocalShellCall
-    | FunctionCallOutput
-    | CustomToolCallOutput
+    AgentMessage | Reasoning | CommandExecution | FileChanges | McpToolCall | CollabToolCall | WebSearch | TodoList
+    | Warned | FunctionCall | CustomToolCall | LocalShellCall | FunctionCallOutput | CustomToolCallOutput
     | LocalShellCallOutput
-)
+)  # fmt: skip
 
 
 def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
@@ -205,14 +194,22 @@ def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
     return cast("type[_Item]", made)
 
 
-class Usage(Struct):
-    """Tokens of the whole thread so far, not of the turn."""
+class Tokens(Struct):
+    """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches.
+
+    They are those of the whole thread so far, or of one call; None for a number that cannot be read.
+    """
 
     input_tokens: Count | None = None
     cached_input_tokens: Count | None = None
     cache_write_input_tokens: Count | None = None
     output_tokens: Count | None = None
     reasoning_output_tokens: Count | None = None
+
+    def counted(self) -> Usage:
+        """Return the numbers as agentdash counts them."""
+        cached, written = self.cached_input_tokens, self.cache_write_input_tokens
+        return Usage.of(self.input_tokens, cached, self.output_tokens, self.reasoning_output_tokens, written)
 
 
 class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
@@ -228,7 +225,7 @@ class TurnStarted(Struct, tag_field="type", tag="turn.started"):
 class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
     """The proper end of a good turn."""
 
-    usage: Usage | None = None
+    usage: Tokens | None = None
 
 
 class TurnFailed(Struct, tag_field="type", tag="turn.failed"):

@@ -15,7 +15,7 @@ from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
 from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.costs.reports import THREAD, Report
 
 _OPEN = "call:"
@@ -90,14 +90,7 @@ class CodexParser(CallItemParser):
     def _completed(self, event: items.TurnCompleted, at: int | None) -> list[Step]:
         self.facts.end = "completed"
         self.facts.error = self.facts.notice = None
-        reported = event.usage or items.Usage()
-        usage = Usage.of(
-            reported.input_tokens,
-            reported.cached_input_tokens,
-            reported.output_tokens,
-            reported.reasoning_output_tokens,
-            reported.cache_write_input_tokens,
-        )
+        usage = (event.usage or items.Tokens()).counted()
         if self.facts.reported is not None:
             self.facts.reported.add(Report(source=THREAD, key="", kind="thread", usage=usage, at=at))
         self.facts.thread_usage = usage

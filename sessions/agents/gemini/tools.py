@@ -31,7 +31,13 @@ def step_of(call: ToolCall) -> StepFields:
     if call.name == "run_shell_command":
         return fields | _command(text_in(given.get("command")), answer, display, fields)
     if call.name in ("write_file", "replace"):
-        change = _change(call.name, given, display)
+        shown = display if isinstance(display, dict) else {}
+        path = text_in(shown.get("filePath")) or text_in(given.get("file_path"))
+        new = shown.get("isNewFile", call.name == "write_file") is True
+        diff = text_in(shown.get("fileDiff"))
+        # The diff's heading has only the last part of the path.
+        hunks = diff[diff.find("@@") :] if "@@" in diff else ""
+        change = Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
         return fields | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
     fields["tool"], fields["arguments"] = call.name, arguments
     if fields["output"] is None and isinstance(display, str):
@@ -87,16 +93,6 @@ def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
         if trailer is None or not newline or trailer[1] in report:
             return ("" if body == "(empty)" else body), report
         report[trailer[1]], body = trailer[2], above
-
-
-def _change(name: str, given: dict[str, Any], display: Any) -> Change:
-    shown = display if isinstance(display, dict) else {}
-    path = text_in(shown.get("filePath")) or text_in(given.get("file_path"))
-    new = shown.get("isNewFile", name == "write_file") is True
-    diff = text_in(shown.get("fileDiff"))
-    # The diff's heading has only the last part of the path.
-    hunks = diff[diff.find("@@") :] if "@@" in diff else ""
-    return Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
 
 
 def _item(todo: dict[str, Any]) -> PlanItem:

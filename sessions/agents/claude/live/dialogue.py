@@ -193,7 +193,13 @@ class ClaudeDialogue(Dialogue):
         if read.subtype == "status":
             return self._mode_is(read.mode)
         if read.subtype == "peer_message_hold":
-            return self._hold(read)
+            if read.state != "held":
+                return [Settled(read.key, read.was_decided)] if self._held.pop(read.key, None) is not None else []
+            ask = ask_of_held(read, self._cwd)
+            if ask is None or read.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
+                return []
+            self._held[read.key] = ask
+            return [Asked(ask)]
         if read.subtype != "init":
             return []
         self._cwd, self._moved = read.cwd or self._cwd, self._moved and not read.cwd
@@ -206,16 +212,6 @@ class ClaudeDialogue(Dialogue):
         content = bytes(read.message.content) if read.message is not None else b""
         self._moved = self._moved or any(name in content for name in _MOVES)
         return []
-
-    def _hold(self, held: Held) -> list[Event]:
-        """Read what claude says about a message of another program: an ask, or its end."""
-        if held.state != "held":
-            return [Settled(held.key, held.was_decided)] if self._held.pop(held.key, None) is not None else []
-        ask = ask_of_held(held, self._cwd)
-        if ask is None or held.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
-            return []
-        self._held[held.key] = ask
-        return [Asked(ask)]
 
     def _begin(self) -> list[Event]:
         """Begin a turn unless one runs."""

@@ -217,7 +217,9 @@ class CodexDialogue(Dialogue):
         if isinstance(event, events.Resolved):
             return self._settled(key_of(event.params.request_id))
         if isinstance(event, events.Asking):
-            return self._asking(event)
+            place = (event.params.thread_id or self._thread, getattr(event.params, "item_id", ""))
+            ask = ask_of(event, self._patches.get(place, ()))
+            return [] if ask is None else self._open(ask.key, event, event.params.turn_id or self._turn, ask)
         if isinstance(event, events.ItemStarted | events.ItemCompleted):
             item = event.params.item
             if isinstance(item, items.FileChange):
@@ -274,11 +276,6 @@ class CodexDialogue(Dialogue):
         self._accepted.pop(key, None)
         remember(self._seen, key, None)
         return [Received(key, Delivery.SEEN)]
-
-    def _asking(self, asking: events.Asking) -> list[Event]:
-        place = (asking.params.thread_id or self._thread, getattr(asking.params, "item_id", ""))
-        ask = ask_of(asking, self._patches.get(place, ()))
-        return [] if ask is None else self._open(ask.key, asking, asking.params.turn_id or self._turn, ask)
 
     def _open(self, key: str, asking: "events.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
         if key in self._asks:

@@ -1,4 +1,4 @@
-"""The items of ``codex app-server``: those of ``codex exec`` in camel case, and more, and those as steps (codex-cli 0.169.0).
+"""The items of ``codex app-server``: those of ``codex exec`` in camel case, more, and their steps (codex-cli 0.169.0).
 
 They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
 """
@@ -135,20 +135,9 @@ else:
         in_camel_case(items.McpToolCall, "mcpToolCall"),
         in_camel_case(items.CollabToolCall, "collabAgentToolCall"),
         in_camel_case(items.WebSearch, "webSearch"),
-        UserMessage,
-        HookPrompt,
-        Plan,
-        FileChange,
-        DynamicToolCall,
-        FunctionCallOutput,
-        SubAgentActivity,
-        ImageView,
-        ImageGeneration,
-        Sleep,
-        EnteredReviewMode,
-        ExitedReviewMode,
-        ContextCompaction,
-    ]
+        UserMessage, HookPrompt, Plan, FileChange, DynamicToolCall, FunctionCallOutput, SubAgentActivity, ImageView,
+        ImageGeneration, Sleep, EnteredReviewMode, ExitedReviewMode, ContextCompaction,
+    ]  # fmt: skip
 
 
 _MOVED = "\n\nMoved to: "

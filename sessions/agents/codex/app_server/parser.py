@@ -207,7 +207,14 @@ class AppServerParser(ItemParser):
     def event(self, event: lines.Message, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
         if isinstance(event, events.Asking):
-            return self._ask(event)
+            item = self._key(event.params.thread_id, getattr(event.params, "item_id", ""))
+            changes = self.state.open.get(item)
+            ask = ask_of(event, changes.changes if changes is not None else ())
+            if changes is not None:
+                remember(self.state.asked_items, item, None, MOST_ASKS)
+            if ask is not None:
+                self._asks(ask.key, sentence(ask))
+            return []
         return _READ[type(event)](self, event.params, at)
 
     def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
@@ -358,16 +365,6 @@ class AppServerParser(ItemParser):
             self.facts.model = self.facts.turn_model = params.to_model
         text = f"{params.to_model} answers instead of {params.from_model}"
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
-
-    def _ask(self, asking: events.Asking) -> list[Step]:
-        item = self._key(asking.params.thread_id, getattr(asking.params, "item_id", ""))
-        changes = self.state.open.get(item)
-        ask = ask_of(asking, changes.changes if changes is not None else ())
-        if changes is not None:
-            remember(self.state.asked_items, item, None, MOST_ASKS)
-        if ask is not None:
-            self._asks(ask.key, sentence(ask))
-        return []
 
     def _asks(self, key: str, words: str) -> None:
         remember(self.state.asking, key, words, MOST_ASKS)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
+from agentdash.sessions.agents.codex.items import Tokens
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count
 
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
@@ -263,14 +264,11 @@ class Reviewed(Struct):
     review_output: Findings | None = None
 
 
-class TokenUsage(Struct):
-    """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches."""
+class TokenUsage(Tokens):
+    """Tokens of the thread, or of one call."""
 
-    input_tokens: Count | None = None
     cached_input_tokens: Count | None = 0
     cache_write_input_tokens: Count | None = 0
-    output_tokens: Count | None = None
-    reasoning_output_tokens: Count | None = None
 
 
 class TokenInfo(Struct):

@@ -225,8 +225,8 @@ class CodexRolloutParser(CallReader):
         self.state.recorded = True
         if self.state.session is not None and record.thread_id not in (None, self.state.session):
             return []
-        self.facts.thread_usage = _usage(record.thread_token_usage)
-        return self._used(_usage(record.usage), at)
+        self.facts.thread_usage = _counted(record.thread_token_usage)
+        return self._used(_counted(record.usage), at)
 
     def _used(self, call: Usage, at: int | None) -> list[Step]:
         if self.state.copied is not None:
@@ -239,8 +239,8 @@ class CodexRolloutParser(CallReader):
         """Count the running total; it repeats when only the rate limits change, and is smaller after some resumes."""
         if self.state.recorded or event.info is None:
             return []
-        earlier, total = self.state.thread, _usage(event.info.total_token_usage)
-        last = _usage(event.info.last_token_usage)
+        earlier, total = self.state.thread, _counted(event.info.total_token_usage)
+        last = _counted(event.info.last_token_usage)
         if earlier is None:
             more = last if last.known else total
         elif total == earlier:
@@ -368,16 +368,8 @@ class CodexRolloutParser(CallReader):
         return [self.state.error]
 
 
-def _usage(tokens: events.TokenUsage | None) -> Usage:
-    if tokens is None:
-        return Usage()
-    return Usage.of(
-        tokens.input_tokens,
-        tokens.cached_input_tokens,
-        tokens.output_tokens,
-        tokens.reasoning_output_tokens,
-        tokens.cache_write_input_tokens,
-    )
+def _counted(tokens: events.TokenUsage | None) -> Usage:
+    return tokens.counted() if tokens is not None else Usage()
 
 
 _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
