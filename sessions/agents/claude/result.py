@@ -53,13 +53,7 @@ def failure(event: Result, unread: Sequence[Unread], *, spoken: bool = True) -> 
         spoken: the model spoke since the last result, so that this one cannot be that of a command of claude itself.
     """
     if event.is_error or (event.subtype and event.subtype != "success"):
-        # An interrupted turn has a note of claude to itself in place of a reason.
-        errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
-        why = f" ({event.terminal_reason})" if event.terminal_reason else ""
-        if not event.is_error and event.subtype and not event.subtype.startswith("error"):
-            # Its text is the answer: nothing says that it is the reason.
-            return f"the result is neither success nor an error: {event.subtype}{why}"
-        return event.result or "\n".join(errors) or f"{event.subtype or 'error'}{why}".replace("_", " ")
+        return _error(event)
     for field in unread:
         if field.name in DECIDING:
             return f"the result's {field.name} could not be read: {field.value}"
@@ -70,3 +64,13 @@ def failure(event: Result, unread: Sequence[Unread], *, spoken: bool = True) -> 
     if not event.stop_reason:
         return "the answer was cut off: no stop reason"
     return CUT.get(event.stop_reason)
+
+
+def _error(event: Result) -> str:
+    # An interrupted turn has a note of claude to itself in place of a reason.
+    errors = [error for error in event.errors if not error.startswith("[ede_diagnostic]")]
+    why = f" ({event.terminal_reason})" if event.terminal_reason else ""
+    if not event.is_error and event.subtype and not event.subtype.startswith("error"):
+        # Its text is the answer: nothing says that it is the reason.
+        return f"the result is neither success nor an error: {event.subtype}{why}"
+    return event.result or "\n".join(errors) or f"{event.subtype or 'error'}{why}".replace("_", " ")
