@@ -45,10 +45,9 @@ _NAMELESS = "?"
 
 
 class ClaudeState(EventState, kw_only=True):
-    """Adds the todo list, which claude reports in pieces, and the last error, which the result repeats."""
+    """Adds the todo list, which claude reports in pieces, and more."""
 
     tasks: TaskList = msgspec.field(default_factory=TaskList)
-    error: Step | None = None
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
     early: EarlyResults = msgspec.field(default_factory=EarlyResults)
@@ -341,9 +340,7 @@ class ClaudeParser(EventParser):
             self.facts.end, self.facts.error = "completed", None
             return [usage, *self._local_answer(event, at, spoken=spoken)]
         self.facts.end, self.facts.error = "failed", why
-        if self.state.error is not None and self.state.error.text == why:
-            return [usage, structs.replace(self.state.error, kind=StepKind.ERROR, fatal=True)]
-        return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
+        return [usage, self._fatal(why, at)]
 
     def _local_answer(self, event: events.Result, at: int | None, *, spoken: bool) -> list[Step]:
         """Take the answer of a command of claude itself as the turn's last message; return its step if none has it."""

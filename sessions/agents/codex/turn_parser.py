@@ -12,7 +12,7 @@ from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.item_steps import described, ended, message_of, readable_error
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
+from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
@@ -57,17 +57,9 @@ def _begun(item: items.Call) -> StepFields:
     return tools.begun(item.name, item.namespace, arguments)
 
 
-class CodexState(EventState, kw_only=True):
-    """Adds the last error, which the event that ends the turn repeats."""
-
-    error: Step | None = None
-
-
 class CodexParser(CallItemParser):
     """Parses the stream of one turn."""
 
-    state: CodexState
-    state_type = CodexState
     decoder = TolerantDecoder(items.Event)
     conversation_ids = UUID
 
@@ -100,9 +92,7 @@ class CodexParser(CallItemParser):
         self.facts.end = "failed"
         self.facts.error = message
         self.facts.notice = None
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _trouble(self, message: str, at: int | None) -> list[Step]:
         if message.startswith("Reconnecting"):

@@ -143,8 +143,11 @@ class TurnParser(ABC):
 
     def close(self, at: int | None = None) -> list[Step]:
         """Return the open steps as interrupted, after the agent's process has ended."""
-        still_open = self.state.open.values()
-        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
+        return self._interrupted(at)
+
+    def _interrupted(self, at: int | None) -> list[Step]:
+        """Return the open steps as interrupted: no later line will end them."""
+        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
         self.state.open.clear()
         return steps
 

@@ -16,7 +16,7 @@ from agentdash.sessions.agents.parsing.event_parser import EventParser, EventSta
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, declared_type
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
-from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, Usage
 
 T = TypeVar("T")
 
@@ -141,12 +141,6 @@ class TranscriptParser(EventParser):
         if not usage.known and cost is None:
             return []
         return [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=cost)]
-
-    def _interrupted(self, at: int | None) -> list[Step]:
-        """Return the open steps as interrupted: no later line will end them."""
-        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
-        self.state.open.clear()
-        return steps
 
     def _session(self, session: str | None, at: int | None) -> list[Step]:
         """Begin a conversation, unless it is the current one; return its steps."""

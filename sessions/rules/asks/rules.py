@@ -44,13 +44,9 @@ class Decision(Struct, frozen=True):
     @property
     def answer(self) -> Answer | None:
         """The answer for the agent; None if the user is asked."""
-        if self.decide == "ask":
-            return None
-        return (
-            Answer(verdict=Verdict.ALLOW)
-            if self.decide == "allow"
-            else Answer(verdict=Verdict.DENY, message=f"Denied by a {self.by}.")
-        )
+        if self.decide == "deny":
+            return Answer(verdict=Verdict.DENY, message=f"Denied by a {self.by}.")
+        return Answer(verdict=Verdict.ALLOW) if self.decide == "allow" else None
 
 
 def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remembered: Iterable[Ask] = ()) -> Decision:

@@ -375,13 +375,9 @@ def state_words(state: PeriodState) -> str:
 
 def blind_words(unpriced: int) -> str:
     """Return how many sessions cost an unknown amount, which does not count; empty if there is none."""
-    if not unpriced:
-        return ""
-    return (
-        "1 session of unknown cost does not count"
-        if unpriced == 1
-        else (f"{unpriced} sessions of unknown cost do not count")
-    )
+    one = unpriced == 1
+    words = f"{unpriced} session{'' if one else 's'} of unknown cost do{'es' if one else ''} not count"
+    return words if unpriced else ""
 
 
 def _fullest(state: PeriodState) -> Kind:

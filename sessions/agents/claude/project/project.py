@@ -65,8 +65,6 @@ class ProjectState(TranscriptState, kw_only=True):
     """Waiting prompts, by digest."""
     leaves: list[str] = field(default_factory=list)
     """The lines that a prompt may follow as a plain continuation."""
-    error: Step | None = None
-    """The API error with which the turn ended, if nothing follows it."""
     forked_from: str | None = None
     cost_so_far: float = 0.0
     """The last reported cost of the session, US dollars."""
@@ -173,7 +171,7 @@ class ClaudeProjectParser(TranscriptParser):
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:
             return [self._note(f"summary of the conversation so far: {text}", at, SUMMARY_EVENT)]
-        foreign = line.origin is not None and line.origin.kind not in (None, "human", "user")
+        foreign = line.origin is not None and line.origin.kind not in ("", "human", "user")
         if line.is_meta or foreign or not alone or is_remark(text):
             return [self._note(text, at, "user")]
         if parent is not None:
@@ -398,6 +396,10 @@ _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
 """The API's own tools, with the names of claude's equivalent tools."""
 
 
+_TELLING = (
+    "summary", "custom-title", "ai-title", "agent-name", "tag", "pr-link", "relocated", "continued-in", "mode",
+    "permission-mode",
+)  # fmt: skip
 _P = ClaudeProjectParser
 _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None], list[Step]]] = {
     "user": _P._user,
@@ -407,14 +409,5 @@ _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None]
     "progress": _P._progress,
     "queue-operation": _P._queue,
     "cost-state": _P._cost,
-    "summary": _P._told,
-    "custom-title": _P._told,
-    "ai-title": _P._told,
-    "agent-name": _P._told,
-    "tag": _P._told,
-    "pr-link": _P._told,
-    "relocated": _P._told,
-    "continued-in": _P._told,
-    "mode": _P._told,
-    "permission-mode": _P._told,
+    **dict.fromkeys(_TELLING, _P._told),
 }

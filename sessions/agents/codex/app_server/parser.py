@@ -47,8 +47,6 @@ class AppServerState(EventState, kw_only=True):
     """The running turn of that thread."""
     prompted: bool = False
     """True if the prompt that began the turn has been read."""
-    error: Step | None = None
-    """The last error, which the end of the turn repeats."""
     asking: dict[str, str] = field(default_factory=dict)
     """The open questions by the request's key, in words."""
     asked_items: dict[str, None] = field(default_factory=dict)
@@ -279,9 +277,7 @@ class AppServerParser(ItemParser):
         last = self.state.error
         known = last.text if last is not None else "the turn failed"
         self.facts.error = message = readable_error(turn.error.message) if turn.error else known
-        if last is not None and last.text == message:
-            return [structs.replace(last, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _sum(self, at: int | None) -> list[Step]:
         total = self.state.total
@@ -387,10 +383,9 @@ _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
     events.Trouble: AppServerParser._trouble,
     events.SettingsUpdated: AppServerParser._settings,
     events.Rerouted: AppServerParser._rerouted,
-    events.Warned: AppServerParser._remark,
-    events.GuardianWarned: AppServerParser._remark,
-    events.ConfigWarned: AppServerParser._remark,
-    events.Deprecated: AppServerParser._remark,
+    **dict.fromkeys(
+        (events.Warned, events.GuardianWarned, events.ConfigWarned, events.Deprecated), AppServerParser._remark
+    ),
 }
 
 

@@ -54,7 +54,6 @@ class RolloutState(CallState, kw_only=True):
     """The digest of the last message."""
     reviewed: str = ""
     """The digest of the findings of the task's review."""
-    error: Step | None = None
     worked: bool = False
     """True if the model went on after the error."""
     forked_from: str | None = None
@@ -209,11 +208,8 @@ class CodexRolloutParser(CallReader):
         return [*steps, *self._spent(at), *self._failed(readable_error(event.error.message), at)]
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
-        """Return the error with which a task ended: the last one, or a new one."""
         self.facts.end, self.facts.error = "failed", message
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -376,12 +372,7 @@ _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Ste
 """The struct of an event, and the method that reads it."""
 
 _P = CodexRolloutParser
-_CALL: _Way = (events.FunctionCall, _P._call)
-_OUTPUT: _Way = (events.CallOutput, _P._output)
 _COMPACTION: _Way = (events.Compacted, _P._compaction)
-_STARTED: _Way = (events.Kind, _P._task_started)
-_COMPLETE: _Way = (events.TaskComplete, _P._task_complete)
-_REASONING: _Way = (events.Words, _P._event_reasoning)
 
 _LINES: dict[str, _Way] = {
     "session_meta": (events.SessionMeta, _P._meta),
@@ -393,28 +384,22 @@ _ITEMS: dict[str, _Way] = {
     "message": (events.Message, _P._item_message),
     "agent_message": (events.AgentLetter, _P._letter),
     "reasoning": (events.ReasoningItem, _P._item_reasoning),
-    "function_call": _CALL,
-    "custom_tool_call": _CALL,
+    **dict.fromkeys(("function_call", "custom_tool_call"), (events.FunctionCall, _P._call)),
     "tool_search_call": (events.FunctionCall, _P._tool_search),
     "local_shell_call": (events.LocalShellCall, _P._shell_call),
-    "function_call_output": _OUTPUT,
-    "custom_tool_call_output": _OUTPUT,
-    "local_shell_call_output": _OUTPUT,
-    "tool_search_output": _OUTPUT,
-    "compaction": _COMPACTION,
-    "compaction_summary": _COMPACTION,
-    "context_compaction": _COMPACTION,
+    **dict.fromkeys(
+        ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"),
+        (events.CallOutput, _P._output),
+    ),
+    **dict.fromkeys(("compaction", "compaction_summary", "context_compaction"), _COMPACTION),
 }
 _EVENTS: dict[str, _Way] = {
-    "task_started": _STARTED,
-    "turn_started": _STARTED,
-    "task_complete": _COMPLETE,
-    "turn_complete": _COMPLETE,
+    **dict.fromkeys(("task_started", "turn_started"), (events.Kind, _P._task_started)),
+    **dict.fromkeys(("task_complete", "turn_complete"), (events.TaskComplete, _P._task_complete)),
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),
     "agent_message": (events.Words, _P._event_agent),
-    "agent_reasoning": _REASONING,
-    "agent_reasoning_raw_content": _REASONING,
+    **dict.fromkeys(("agent_reasoning", "agent_reasoning_raw_content"), (events.Words, _P._event_reasoning)),
     "token_count": (events.TokenCount, _P._tokens),
     "plan_update": (events.PlanUpdate, _P._planned),
     "error": (events.Failure, _P._trouble),

@@ -11,7 +11,6 @@ from agentdash.sessions.agents.codex.rollout.events import (
     Content,
     EventFields,
     Findings,
-    Piece,
     SandboxPolicy,
 )
 from agentdash.sessions.agents.codex.rollout.tools import command_text
@@ -74,17 +73,17 @@ def noted(kind: str, data: Raw) -> str | None:
     return f"{name}: {text}" if text else name
 
 
-def readable(content: Sequence[Content | Piece]) -> str:
+def readable(content: Sequence[Content]) -> str:
     """Join the pieces of a message into one text; a piece that is not text is only named."""
     return "\n".join(_words(piece) for piece in _without_frames(content))
 
 
-def words_of(content: Sequence[Content | Piece]) -> str:
+def words_of(content: Sequence[Content]) -> str:
     """Join the texts of a message, without its pictures: the two records name these differently."""
     return "\n".join(piece.text for piece in _without_frames(content) if piece.text is not None)
 
 
-def _without_frames(content: Sequence[Content | Piece]) -> list[Content | Piece]:
+def _without_frames(content: Sequence[Content]) -> list[Content]:
     """Leave out the texts that codex puts before and behind a picture or another file (0.169.0, 0.171.0)."""
     return [
         piece
@@ -136,10 +135,10 @@ def policy(raw: Raw) -> str | None:
     return named if isinstance(named, str) else named.type or named.mode
 
 
-def _words(piece: Content | Piece) -> str:
+def _words(piece: Content) -> str:
     """Return a piece as text; kinds such as ``input_image`` and ``local_image`` have one name."""
     if piece.text is not None:
         return piece.text
     # codex also uses this field for text that it passes on unchanged between the agents of a team.
-    secret = piece.encrypted_content if isinstance(piece, Content) else None
+    secret = piece.encrypted_content
     return secret if secret and " " in secret else f"({piece.type.removeprefix('input_').removeprefix('local_')})"

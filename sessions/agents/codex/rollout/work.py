@@ -5,17 +5,11 @@ from typing import Any
 
 from msgspec import Raw, Struct, field
 
+from agentdash.sessions.agents.codex.item_steps import status_of
 from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.parsing.json_lines import NULL, Part, decoded, joined, text_of, value_of
 from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import StepKind, StepStatus
-
-_STATUS = {
-    "completed": StepStatus.OK,
-    "failed": StepStatus.FAILED,
-    "declined": StepStatus.DECLINED,
-    "in_progress": StepStatus.RUNNING,
-}
 
 
 class _McpResult(Struct):
@@ -42,7 +36,7 @@ def _execution(item: events.Execution) -> StepFields:
         output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
     code = item.exit_code
     by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
-    fields: StepFields = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
+    fields: StepFields = {"output": output, "exit_code": code, "status": status_of(item.status or "") or by_code}
     if item.source == "unified_exec_interaction":
         # A call that reads further output of another command.
         return fields | {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"}
@@ -54,7 +48,7 @@ def _patch(item: events.Patch) -> StepFields:
     changes: StepFields = {"kind": StepKind.FILE_CHANGE}
     changes = tools.file_change(tools.changes_of(item.changes)) if item.changes else changes
     output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
-    return changes | {"status": _STATUS.get(item.status or "", by_success), "output": output}
+    return changes | {"status": status_of(item.status or "") or by_success, "output": output}
 
 
 def _mcp(item: events.McpCall) -> StepFields:
@@ -67,7 +61,7 @@ def _mcp(item: events.McpCall) -> StepFields:
         "tool": call.tool,
         "arguments": value_of(call.arguments),
         "output": output,
-        "status": StepStatus.FAILED if failed else _STATUS.get(item.status or "", StepStatus.OK),
+        "status": StepStatus.FAILED if failed else status_of(item.status or "") or StepStatus.OK,
     }
 
 
@@ -101,11 +95,9 @@ _COLLAB: _Way = (events.CollabCall, _collab)
 ITEMS: dict[str, _Way] = {
     "CommandExecution": _EXECUTION,
     "FileChange": _PATCH,
-    "McpToolCall": _MCP,
-    "DynamicToolCall": _MCP,
+    **dict.fromkeys(("McpToolCall", "DynamicToolCall"), _MCP),
     "WebSearch": _SEARCH,
-    "ImageView": _PICTURE,
-    "ImageGeneration": _PICTURE,
+    **dict.fromkeys(("ImageView", "ImageGeneration"), _PICTURE),
     "CollabAgentToolCall": _COLLAB,
 }
 """Items of ``item_started`` and ``item_completed``."""
@@ -116,11 +108,9 @@ EVENTS: dict[str, _Way] = {
     "mcp_tool_call": _MCP,
     "web_search": _SEARCH,
     "image_generation": _PICTURE,
-    "collab_agent_spawn": _COLLAB,
-    "collab_agent_interaction": _COLLAB,
-    "collab_waiting": _COLLAB,
-    "collab_close": _COLLAB,
-    "collab_resume": _COLLAB,
+    **dict.fromkeys(
+        ("collab_agent_spawn", "collab_agent_interaction", "collab_waiting", "collab_close", "collab_resume"), _COLLAB
+    ),
 }
 """Events that come in pairs, ``…_begin`` and ``…_end``."""
 
