@@ -20,7 +20,7 @@ from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import ALL_TOOLS, LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
 from agentdash.sessions.model.taken_by import BY_HAND
 from agentdash.sessions.rules.costs.pricing import price_of
 from agentdash.sessions.rules.launch import Command, Fork, Ladder, Launch, Prices
@@ -208,11 +208,6 @@ def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measu
     return Measures(tokens=Measurable(When.LIVE), cost=cost)
 
 
-def _meter(launch: Launch, _: Env, __: int) -> Meter | None:
-    """Return a meter that reads the stream; None if the cost is not limited."""
-    return usage.ClaudeMeter(launch.prices) if launch.limits.cost_usd is not None else None
-
-
 def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, _: AgentSettings) -> str | None:
     """Return the id of the assistant message that the place follows; None if it follows something else."""
     return fork_point.message_before(lines, turn_parser.ClaudeParser(1, live=transport == STREAM_JSON), through)
@@ -274,7 +269,7 @@ class Claude(Agent):
     )
     use = capabilities.Use(
         measures=_measures,
-        meter=_meter,
+        meter=lambda launch, _, __: usage.ClaudeMeter(launch.prices) if launch.limits.cost_usd is not None else None,
         calls=lambda conversation, env, began: on_disk.calls(_home(env), conversation, began),
         total_before=lambda launch, env, began: on_disk.total_before(_home(env), launch.argv, began),
     )

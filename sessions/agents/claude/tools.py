@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from msgspec import Raw, Struct, field
 
-from agentdash.sessions.agents.claude.events import BashResult, FileResult, Hunk, TaskResult
+from agentdash.sessions.agents.claude.events import BashResult, FileResult, TaskResult
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
 from agentdash.sessions.agents.parsing.parser import StepFields, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
@@ -192,7 +192,9 @@ def _change(result: FileResult) -> Change | None:
         return None
     if result.type == "create":
         return Change(path=result.file_path, kind="add", diff=created(result.content or "") or None)
-    diff = "\n".join(map(_hunk, result.structured_patch))
+    hunks = result.structured_patch
+    heads = (f"@@ -{one.old_start},{one.old_lines} +{one.new_start},{one.new_lines} @@" for one in hunks)
+    diff = "\n".join("\n".join([head, *one.lines]) for head, one in zip(heads, hunks, strict=True))
     return Change(path=result.file_path, kind="update", diff=diff or None)
 
 
@@ -201,11 +203,6 @@ def created(content: str) -> str:
     lines = content.removesuffix("\n").split("\n") if content else []
     header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
     return header + "\n".join(f"+{line}" for line in lines)
-
-
-def _hunk(hunk: Hunk) -> str:
-    header = f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@"
-    return "\n".join([header, *hunk.lines])
 
 
 def _todos(todos: Any) -> tuple[PlanItem, ...] | None:

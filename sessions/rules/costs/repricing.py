@@ -107,7 +107,8 @@ class Repricing:
         if record is not None and lacking:
             lacking = [one for one in others if one.source == MESSAGE and not _has_cost(one)] or lacking
         lacking = [one for one in lacking if self._choice.covers(one.model)]
-        unpriced = frozenset(one.model for one in lacking if one.model and self._lacks_price(one.model))
+        named = {one.model for one in lacking if one.model and not one.model.startswith("<")}
+        unpriced = frozenset(model for model in named if self._pricing.as_of(model) is None)
         return TurnCost(
             reports=tuple(changed),
             about_usd=about,
@@ -153,9 +154,6 @@ class Repricing:
             return None
         fresh = self._pricing.priced(structs.replace(report, computed_usd=None, price=None, price_as_of=None))
         return None if fresh.computed_usd is None or (known and _same_price(report, fresh)) else fresh
-
-    def _lacks_price(self, model: str) -> bool:
-        return not model.startswith("<") and self._pricing.as_of(model) is None
 
 
 class Tally:

@@ -65,7 +65,8 @@ def question(message: str) -> str | None:
     An offer in words (``Let me know if you want …``) and a courtesy (``Anything else?``) ask nothing.
     """
     for passage in _passages(message.translate(_LOOKALIKES)):
-        asked, goes_on = _asked(_sentences(passage.text))
+        sentences = map(str.strip, _SENTENCE_END.split(passage.text))
+        asked, goes_on = _asked(list(filter(None, sentences)))
         if asked is not None:
             return one_line(asked, _QUESTION_CHARACTERS)
         if not goes_on and not passage.item:
@@ -124,10 +125,6 @@ def _without_code(line: str) -> str:
         kept.append(parts[place] if end is None else "…")
         place = (place if end is None else end) + 1
     return "".join(kept)
-
-
-def _sentences(passage: str) -> list[str]:
-    return [sentence.strip() for sentence in _SENTENCE_END.split(passage) if sentence.strip()]
 
 
 def _asked(sentences: Sequence[str]) -> tuple[str | None, bool]:

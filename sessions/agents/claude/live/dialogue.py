@@ -129,11 +129,8 @@ class ClaudeDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
-        return [event for read in self._decoder.every(line) for event in self._read(read)]
-
-    def _read(self, read: _Line) -> list[Event]:
-        handler = self._handlers.get(read.type)
-        return handler(read) if handler is not None else []
+        known = (read for read in self._decoder.every(line) if read.type in self._handlers)
+        return [event for read in known for event in self._handlers[read.type](read)]
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:  # noqa: ARG002
         """Return the line that sends a prompt; every attempt is the same line."""

@@ -357,14 +357,12 @@ class ClaudeProjectParser(TranscriptParser):
         text = readable(value_of(line.content))
         if line.operation == "enqueue" and text:
             remember(self.state.queued, digest(text), text[:_QUEUED_CHARACTERS], _MOST_REMEMBERED)
-        elif line.operation in ("dequeue", "remove", "popAll"):
+        elif line.operation == "popAll":
+            self.state.queued.clear()
+        elif line.operation in ("dequeue", "remove"):
             # A prompt that leaves the queue is in another line, or the user took it back.
-            self.state.queued.clear() if line.operation == "popAll" else self._unqueue(text)
+            self.state.queued.pop(digest(text) if text else next(iter(self.state.queued), ""), None)
         return []
-
-    def _unqueue(self, text: str) -> None:
-        key = digest(text) if text else next(iter(self.state.queued), "")
-        self.state.queued.pop(key, None)
 
     def _cost(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         total, earlier = line.total_cost_usd, self.state.cost_so_far

@@ -119,8 +119,11 @@ def _result(asking: "events.Asking", answer: Answer) -> dict[str, Any]:
 def _command(key: str, params: events.CommandApproval) -> Ask:
     """Return the ask for a command; permission for anything but to run it is not one for the command."""
     command = unwrapped(params.command or "")
-    listed = _listed(params.available_decisions)
-    verdicts = [v for v in (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP) if _offers(listed, v)]
+    verdicts = [Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP]
+    if params.available_decisions is not None:
+        # codex takes two that it does not list.
+        listed = [*map(value_of, params.available_decisions), _DECISIONS[Verdict.ALWAYS], _DECISIONS[Verdict.DENY]]
+        verdicts = [one for one in verdicts if _DECISIONS[one] in listed]
     if params.kind == _ONE_TIME:
         verdicts.remove(Verdict.ALWAYS)
     target, wider = params.network_approval_context, _readable(params.additional_permissions)
@@ -140,15 +143,6 @@ def _command(key: str, params: events.CommandApproval) -> Ask:
         always=f"{what}, for the rest of the session" if Verdict.ALWAYS in verdicts else "",
         each_time=params.kind == _ONE_TIME,
     )
-
-
-def _listed(decisions: list[Raw] | None) -> list[Any] | None:
-    return None if decisions is None else [value_of(decision) for decision in decisions]
-
-
-def _offers(listed: list[Any] | None, verdict: Verdict) -> bool:
-    """Return whether codex takes a decision; see the module's text for the two that it does not list."""
-    return listed is None or verdict in (Verdict.ALWAYS, Verdict.DENY) or _DECISIONS[verdict] in listed
 
 
 def _files(key: str, params: events.FileApproval, changes: tuple[Change, ...]) -> Ask:

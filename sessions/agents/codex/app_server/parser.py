@@ -7,6 +7,7 @@ it.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from msgspec import field, structs
@@ -86,12 +87,6 @@ class ItemParser(EventParser):
         step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
         self.state.open[key] = step
         return [step]
-
-    def _item_began(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=False)
-
-    def _item_ended(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=True)
 
     def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
         item = params.item
@@ -372,8 +367,8 @@ class AppServerParser(ItemParser):
 
 
 _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
-    events.ItemStarted: AppServerParser._item_began,
-    events.ItemCompleted: AppServerParser._item_ended,
+    events.ItemStarted: partial(AppServerParser._item, completed=False),
+    events.ItemCompleted: partial(AppServerParser._item, completed=True),
     events.OutputDelta: AppServerParser._output,
     events.UsageUpdated: AppServerParser._tokens,
     events.PlanUpdated: AppServerParser._plan,
