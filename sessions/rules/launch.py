@@ -119,8 +119,7 @@ class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         ),
     ] = 600.0
     keep_most: Annotated[
-        int,
-        Meta(ge=0, description="Waiting processes on this host; beyond it, the one that waits longest is closed."),
+        int, Meta(ge=0, description="Waiting processes on this host; beyond it, the one that waits longest is closed.")
     ] = 4
 
 

@@ -100,8 +100,7 @@ class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fie
         Meta(description="Permission mode of claude."),
     ] = "acceptEdits"
     full_danger: Annotated[
-        bool,
-        Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set."),
+        bool, Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set.")
     ] = False
     allowed_tools: Annotated[
         tuple[Annotated[str, Meta(pattern=_RULE)], ...],

@@ -28,9 +28,7 @@ def setup_lines() -> tuple[str, ...]:
     file = Path(folder) / "settings.json" if folder else "~/.claude/settings.json"
     return (
         "# Run this line once:",
-        shlex.join(
-            ["claude", "mcp", "add-json", "--scope", "user", SERVER, msgspec.json.encode(_server()).decode()],
-        ),
+        shlex.join(["claude", "mcp", "add-json", "--scope", "user", SERVER, msgspec.json.encode(_server()).decode()]),
         f"# claude asks before it uses a tool, and claude -p refuses it, unless {file} allows it:",
         f'#   {{"permissions": {{"allow": ["{ALL_TOOLS}"]}}}}',
     )

@@ -76,8 +76,7 @@ class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     """``[agents.codex]``."""
 
     sandbox: Annotated[
-        Literal["read-only", "workspace-write", "danger-full-access"],
-        Meta(description="Sandbox mode of codex."),
+        Literal["read-only", "workspace-write", "danger-full-access"], Meta(description="Sandbox mode of codex.")
     ] = "workspace-write"
     full_danger: Annotated[bool, Meta(description="No sandbox and no approvals.")] = False
     search: Annotated[

@@ -93,9 +93,7 @@ def _can_enter(folder: str) -> bool:
 def is_reading(words: Sequence[str], place: Place) -> bool:
     """Return whether a command only reads files of the folder."""
     name = known_name(words[0])
-    if name == "git":
-        return git_forms.is_understood(words[1:], place, acts=False)
-    return bool(name) and reader_forms.is_reading(name, words[1:], place)
+    return bool(name) and _is_understood(name, words[1:], place, acts=False)
 
 
 def known_name(program: str) -> str:
@@ -260,7 +258,7 @@ def _of_words(words: Sequence[str], place: Place) -> str:
     program, arguments = words[0], words[1:]
     name, known = _plain_name(program), known_name(program)
     if has_forms(name):
-        understood = known == name and _is_understood(name, arguments, place)
+        understood = known == name and _is_understood(name, arguments, place, acts=True)
         return "" if understood else _REASON.get(name, NOT_A_FORM)
     if name in _FILES:
         return _of_files(name, arguments, place) if known == name else NOT_A_FORM
@@ -286,9 +284,9 @@ def _plain_name(program: str) -> str:
     return name
 
 
-def _is_understood(name: str, arguments: Sequence[str], place: Place) -> bool:
+def _is_understood(name: str, arguments: Sequence[str], place: Place, *, acts: bool) -> bool:
     if name == "git":
-        return git_forms.is_understood(arguments, place, acts=True)
+        return git_forms.is_understood(arguments, place, acts=acts)
     return reader_forms.is_reading(name, arguments, place)
 
 

@@ -176,10 +176,7 @@ class Tally:
         if cost.reports:
             self._sessions.add(session)
             known = structs.replace(
-                known,
-                turns=known.turns + 1,
-                before=known.before.plus(cost.before),
-                after=known.after.plus(cost.after),
+                known, turns=known.turns + 1, before=known.before.plus(cost.before), after=known.after.plus(cost.after)
             )
         self._result = known
 

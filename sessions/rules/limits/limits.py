@@ -34,8 +34,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     output_mb: Annotated[Positive | None, Meta(description="Maximum output of a turn, in MB.", examples=[200.0])] = None
     tokens: Annotated[
-        Annotated[int, Meta(gt=0)] | None,
-        Meta(description="Maximum tokens of the whole session.", examples=[500_000]),
+        Annotated[int, Meta(gt=0)] | None, Meta(description="Maximum tokens of the whole session.", examples=[500_000])
     ] = None
     cost_usd: Annotated[
         Positive | None,
@@ -46,10 +45,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     action: Annotated[
         Literal["stop", "warn"] | None,
-        Meta(
-            description="Action at a limit: stop the session, or only warn.",
-            extra={"default": "stop"},
-        ),
+        Meta(description="Action at a limit: stop the session, or only warn.", extra={"default": "stop"}),
     ] = None
 
     def over(self, general: "Limits") -> "Limits":

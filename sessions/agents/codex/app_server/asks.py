@@ -29,12 +29,7 @@ _DECISIONS = {
     Verdict.DENY: "decline",
     Verdict.STOP: "cancel",
 }
-_ACTIONS = {
-    Verdict.ALLOW: "accept",
-    Verdict.ALWAYS: "accept",
-    Verdict.ANSWER: "accept",
-    Verdict.STOP: "cancel",
-}
+_ACTIONS = {Verdict.ALLOW: "accept", Verdict.ALWAYS: "accept", Verdict.ANSWER: "accept", Verdict.STOP: "cancel"}
 _RUNS = "command"
 """The kind of request that a command waits for before it runs."""
 _ONE_TIME = "humanCommand"

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from agentdash.sessions.agents.codex.rollout.events import (
-    CodeLocation,
-    Content,
-    EventFields,
-    Findings,
-    SandboxPolicy,
-)
+from agentdash.sessions.agents.codex.rollout.events import Content, EventFields, Finding, Findings, SandboxPolicy
 from agentdash.sessions.agents.codex.rollout.tools import command_text
 from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.transcript_parser import is_wrapped
@@ -98,18 +92,14 @@ def review_text(review: Findings) -> str:
     """Return the result of a review as codex writes it in the message that follows (0.169.0, 0.171.0)."""
     found = review.findings
     heading = ["Full review comments:" if len(found) > 1 else "Review comment:"] if found else []
-    comments = [f"- {one.title} — {_place(one.code_location)}{_indented(one.body)}" for one in found]
     explanation = review.overall_explanation.strip()
-    return "\n\n".join([*([explanation] if explanation else []), *heading, *comments])
+    return "\n\n".join([*([explanation] if explanation else []), *heading, *map(_comment, found)])
 
 
-def _place(location: CodeLocation) -> str:
-    lines = location.line_range
-    return f"{location.absolute_file_path}:{lines.start}-{lines.end}" if lines.start else location.absolute_file_path
-
-
-def _indented(body: str) -> str:
-    return "".join(f"\n  {line}" for line in body.splitlines())
+def _comment(finding: Finding) -> str:
+    file, lines = finding.code_location.absolute_file_path, finding.code_location.line_range
+    place = f"{file}:{lines.start}-{lines.end}" if lines.start else file
+    return "\n  ".join([f"- {finding.title} — {place}", *finding.body.splitlines()])
 
 
 def is_context(text: str, kinds: Sequence[str]) -> bool:
