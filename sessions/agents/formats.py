@@ -5,7 +5,7 @@ or a transcript.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from agentdash.sessions.agents.base import Agent, TranscriptFormat
 from agentdash.sessions.agents.parsing.json_repair import parsed_object
@@ -22,16 +22,15 @@ class Reader(Protocol):
         """Return a new parser that begins with this turn."""
 
 
-class TransportReader:
+class TransportReader(NamedTuple):
     """The reader of the output of an agent's processes with one :attr:`..rules.launch.Launch.transport`."""
 
-    def __init__(self, agent: Agent, transport: str) -> None:
-        self._agent = agent
-        self._transport = transport
+    agent: Agent
+    transport: str
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser for one turn."""
-        return self._agent.parser(turn, self._transport)
+        return self.agent.parser(turn, self.transport)
 
 
 def format_names() -> tuple[str, ...]:

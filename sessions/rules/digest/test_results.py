@@ -99,12 +99,11 @@ class Tells(Struct, frozen=True):
     """Any other code means that they did not."""
 
 
-def exit_code_tells(line: str) -> Tells | None:
-    """Return the meaning of a shell line's exit code; None if the line runs no tests."""
-    return _line_tells(line, 0)
+def exit_code_tells(line: str, depth: int = 0) -> Tells | None:
+    """Return the meaning of a shell line's exit code; None if the line runs no tests.
 
-
-def _line_tells(line: str, depth: int) -> Tells | None:
+    ``depth`` is the number of shells around it.
+    """
     started = programs(line)
     by_program = [_program_tells(program.words, depth) for program in started]
     suites = [tells for tells in by_program if tells is not None]
@@ -137,7 +136,7 @@ def _program_tells(words: Sequence[str], depth: int) -> Tells | None:
         options = _options(arguments)  # the line follows -c, also as -lc
         given = any(option.endswith("c") and not option.startswith("--") for option in options)
         inner = arguments[len(options)] if given and len(arguments) > len(options) else None
-        return _line_tells(inner, depth + 1) if inner is not None and depth < _DEEPEST else None
+        return exit_code_tells(inner, depth + 1) if inner is not None and depth < _DEEPEST else None
     return Tells(True, True) if _runs_tests(name, arguments) else None
 
 

@@ -154,11 +154,6 @@ class Asking(Struct, frozen=True, kw_only=True):
         own = of(self.own, kind)
         return None if own is None else max(own, of(_FLOOR, kind) or 0.0)
 
-    def ends_by_itself(self, kind: Kind) -> bool:
-        """Return whether a limit of its own leaves nothing."""
-        own = of(self.own, kind)
-        return own is not None and own <= ROUNDING
-
     def knows(self, kind: Kind) -> bool:
         """Return whether the share follows from a limit or from earlier turns; else it is a guess."""
         return of(self.own, kind) is not None or of(self.usual, kind) is not None
@@ -263,7 +258,8 @@ def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: B
         if now is None or not limited:
             continue
         shares[kind] = now
-        if (of(used, kind) or 0.0) < now or asking.ends_by_itself(kind):
+        own = of(asking.own, kind)
+        if (of(used, kind) or 0.0) < now or (own is not None and own <= ROUNDING):
             continue
         parts = []
         for one in limited:

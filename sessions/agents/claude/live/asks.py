@@ -150,11 +150,6 @@ def questions_of(given: Mapping[str, Any]) -> tuple[Question, ...]:
     )
 
 
-def answers_of(answer: Answer) -> dict[str, str]:
-    """Return the answers as ``updatedInput.answers`` has them."""
-    return {key: ", ".join(values) for key, values in answer.values.items() if values}
-
-
 def _objects(values: Any) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
@@ -184,7 +179,8 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
         return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})
     if ask.kind is AskKind.QUESTION:
         members = decoded(request.input, dict[str, Raw]) or {}
-        return {"behavior": "allow", "updatedInput": {**members, "answers": answers_of(answer)}}
+        answers = {key: ", ".join(values) for key, values in answer.values.items() if values}
+        return {"behavior": "allow", "updatedInput": {**members, "answers": answers}}
     if verdict not in _AGREES:
         return None
     allowed = {"behavior": "allow", "updatedInput": request.input if request.input != NULL else {}}

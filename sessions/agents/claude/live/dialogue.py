@@ -191,7 +191,8 @@ class ClaudeDialogue(Dialogue):
             return self._mode_is(read.mode)
         if read.subtype == "peer_message_hold":
             if read.state != "held":
-                return [Settled(read.key, read.was_decided)] if self._held.pop(read.key, None) is not None else []
+                decided = read.state == "released" or read.outcome == "denied"  # by a person
+                return [Settled(read.key, decided)] if self._held.pop(read.key, None) is not None else []
             ask = ask_of_held(read, self._cwd)
             if ask is None or read.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
                 return []
