@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentdash.sessions.rules.asks import git_forms, reader_forms
-from agentdash.sessions.rules.asks.command_forms import Form, options, read
+from agentdash.sessions.rules.asks.command_forms import Form, form_of, read
 from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.other_names import without_version
 from agentdash.sessions.rules.asks.places import Place, is_folder, paths_in, place_at, real
@@ -163,13 +163,13 @@ _WRAPPERS: Mapping[str, re.Pattern[str]] = {
 """Programs that run the command among their arguments without a change, and what is before it."""
 
 _FILES: Mapping[str, Form] = {
-    "mkdir": Form(options=options("-p -v --parents --verbose"), operands="paths"),
-    "touch": Form(options=options("-a -c -m"), operands="paths"),
-    "rm": Form(options=options("-f -v --force --verbose"), operands="paths"),
-    "rmdir": Form(options=options("-v --verbose"), operands="paths"),
-    "cp": Form(options=options("-p -v -n -f --verbose --no-clobber --force"), operands="paths"),
-    "mv": Form(options=options("-v -n -f --verbose --no-clobber --force"), operands="paths"),
-    "tee": Form(options=options("-a --append"), operands="paths"),
+    "mkdir": form_of("-p -v --parents --verbose", "paths"),
+    "touch": form_of("-a -c -m", "paths"),
+    "rm": form_of("-f -v --force --verbose", "paths"),
+    "rmdir": form_of("-v --verbose", "paths"),
+    "cp": form_of("-p -v -n -f --verbose --no-clobber --force", "paths"),
+    "mv": form_of("-v -n -f --verbose --no-clobber --force", "paths"),
+    "tee": form_of("-a --append", "paths"),
 }
 """Programs that change the files that they name, and nothing else."""
 
