@@ -19,7 +19,6 @@ from agentdash.sessions.agents.codex.app_server.items import fields_of
 from agentdash.sessions.agents.codex.app_server.lines import IGNORED
 from agentdash.sessions.agents.codex.item_steps import ended, readable_error, unwrapped
 from agentdash.sessions.agents.codex.refusals import refused
-from agentdash.sessions.agents.codex.reports import note_call
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
@@ -30,6 +29,7 @@ from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatu
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.asks.answers import sentence
 from agentdash.sessions.rules.conversation.places import is_aside
+from agentdash.sessions.rules.costs.reports import CALL, THREAD, Report
 from agentdash.sessions.rules.turn_facts import Compacted
 
 TAIL = 8192
@@ -319,13 +319,21 @@ class AppServerParser(ItemParser):
                 self.facts.thread_before = total.minus(call)
             self.state.own = self.state.own.plus(call)
             self.state.used = self.facts.usage = self.state.used.plus(call)
-            note_call(self.facts.reported, call, total, self.facts.turn_model, at)
+            self._note_call(call, total, at)
         elif first:
             self.facts.thread_before = total
         if total == self.state.total and not last.input_tokens:
             self.state.after = last.total_tokens or None
         self.state.total = self.facts.thread_usage = total
         return []
+
+    def _note_call(self, call: Usage, total: Usage, at: int | None) -> None:
+        """Note one call, named by the running total of the thread behind it, and that total."""
+        if (reported := self.facts.reported) is not None:
+            model = self.facts.turn_model or reported.model or None
+            key = f"{total.input_tokens}+{total.output_tokens}"
+            reported.add(Report(source=CALL, key=key, kind="call", model=model, usage=call, at=at))
+            reported.add(Report(source=THREAD, key="", kind="thread", model=model, usage=total, at=at))
 
     def _plan(self, params: events.PlanParams, at: int | None) -> list[Step]:
         plan = tuple(

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.codex.item_steps import readable_error
-from agentdash.sessions.agents.codex.reports import note_recorded_call
 from agentdash.sessions.agents.codex.rollout import events, tools, work
 from agentdash.sessions.agents.codex.rollout.calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from agentdash.sessions.agents.codex.rollout.text import (
@@ -29,6 +28,7 @@ from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
 from agentdash.sessions.model.session import Step, StepKind, Usage
+from agentdash.sessions.rules.costs.reports import ROLLOUT, Report
 
 _COPY_MS = 20
 """The longest time between two lines of a copy; an own line follows a later one."""
@@ -228,7 +228,9 @@ class CodexRolloutParser(CallReader):
         if self.state.copied is not None:
             return []  # the thread that it is copied from has counted it
         self.state.spent = self.state.spent.plus(call)
-        note_recorded_call(self.facts.reported, call, self.facts.turn_model, at)
+        if (reported := self.facts.reported) is not None:
+            key, model = str(reported.next_key(ROLLOUT)), self.facts.turn_model or reported.model
+            reported.add(Report(source=ROLLOUT, key=key, kind="call", model=model, usage=call, at=at))
         return []
 
     def _tokens(self, event: events.TokenCount, at: int | None) -> list[Step]:
