@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from agentdash.sessions.agents.base import Agent, LaunchRequest
 from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH
-from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.json_repair import parsed_object
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.session import Step, StepKind
@@ -21,25 +21,13 @@ class CommandParser(TurnParser):
 
     def parse(self, line: bytes, at: int | None) -> list[Step]:
         """Return a message, or an unknown event if the line is a JSON object."""
-        if line.lstrip().startswith(b"{"):
-            kind = _event_type(line)
-            if kind is not None:
-                return [self._unknown(line, at, kind)]
+        event = parsed_object(line) if line.lstrip().startswith(b"{") else None
+        if event is not None:
+            kind = event.get("type")
+            return [self._unknown(line, at, kind[:KIND_LENGTH] if isinstance(kind, str) else "json")]
         text = line.decode("utf-8", "replace").rstrip("\r")
         self.facts.last_message = text
         return [self._new(StepKind.MESSAGE, text, at=at)]
-
-
-def _event_type(line: bytes) -> str | None:
-    """Return the ``type`` of a JSON object, ``json`` if it has none; None for any other value."""
-    try:
-        event = parsed(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(event, dict):
-        return None
-    kind = event.get("type")
-    return kind[:KIND_LENGTH] if isinstance(kind, str) else "json"
 
 
 class PlainCommand(Agent):

@@ -4,11 +4,11 @@ A file's format is known from its first lines, if it is not named: the agent tha
 or a transcript.
 """
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from agentdash.sessions.agents.base import Agent, TranscriptFormat
-from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.json_repair import parsed_object
 from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent_names, is_agent, transcript_formats
@@ -22,16 +22,15 @@ class Reader(Protocol):
         """Return a new parser that begins with this turn."""
 
 
-class TransportReader:
+class TransportReader(NamedTuple):
     """The reader of the output of an agent's processes with one :attr:`..rules.launch.Launch.transport`."""
 
-    def __init__(self, agent: Agent, transport: str) -> None:
-        self._agent = agent
-        self._transport = transport
+    agent: Agent
+    transport: str
 
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser for one turn."""
-        return self._agent.parser(turn, self._transport)
+        return self.agent.parser(turn, self.transport)
 
 
 def format_names() -> tuple[str, ...]:
@@ -68,7 +67,7 @@ LOOKED_AT = 50
 
 def guess_format(lines: Iterable[bytes]) -> str | None:
     """Return the name of the format; None if no line identifies it."""
-    for event in map(_event, each_part(lines)):
+    for event in _events(lines):
         if name := _first(transcript_formats(), event) or _agent(event):
             return name
     return None
@@ -81,13 +80,13 @@ def guess_document(beginning: bytes) -> str | None:
 
 def guess_agent(lines: Iterable[bytes]) -> str:
     """Return the name of the agent that printed these lines; ``command`` if no line identifies it."""
-    return next(filter(None, map(_agent, map(_event, each_part(lines)))), PLAIN_COMMAND)
+    return next(filter(None, map(_agent, _events(lines))), PLAIN_COMMAND)
 
 
 def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
     """Return the transport of the process that printed these lines; empty for a process of one turn."""
     live = agent.live
-    return live.transport if live is not None and any(map(live.prints, map(_event, each_part(lines)))) else ""
+    return live.transport if live is not None and any(map(live.prints, _events(lines))) else ""
 
 
 def _agent(event: dict[str, Any]) -> str | None:
@@ -101,9 +100,5 @@ def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]
     return next((one.name for one in candidates if one.recognizes(kind, event)), None) if event else None
 
 
-def _event(line: bytes) -> dict[str, Any]:
-    try:
-        event = parsed(line)
-    except (ValueError, RecursionError):
-        return {}
-    return event if isinstance(event, dict) else {}
+def _events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    return (parsed_object(part) or {} for part in each_part(lines))

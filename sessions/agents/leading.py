@@ -19,8 +19,7 @@ class LeadSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
     """Adds the key of an agent that can lead others."""
 
     lead: Annotated[
-        bool,
-        Meta(description="Let the agent start and lead workers, with agentdash's tools.", extra={"offered": True}),
+        bool, Meta(description="Let the agent start and lead workers, with agentdash's tools.", extra={"offered": True})
     ] = False
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from agentdash.sessions.agents.parsing.json_lines import text_in
 from agentdash.sessions.rules.asks.answers import FORMATS, fault
 from agentdash.sessions.rules.asks.model import Choice, Question
 
@@ -48,10 +49,10 @@ def _field(name: str, field: Mapping[str, Any], *, required: bool) -> Question:
     items = field.get("items")
     source = items if several and isinstance(items, dict) else field
     choices = tuple(_choices(source))[:MOST_FIELDS]
-    title, kind = _text(field.get("title")) or name, _text(source.get("type"))
+    title, kind = text_in(field.get("title")) or name, text_in(source.get("type"))
     question = Question(
         key=name,
-        text=_text(field.get("description")) or title,
+        text=text_in(field.get("description")) or title,
         header=title,
         choices=(Choice(label="true"), Choice(label="false")) if kind == "boolean" else choices,
         several=several,
@@ -65,8 +66,8 @@ def _field(name: str, field: Mapping[str, Any], *, required: bool) -> Question:
         max_length=_count(source.get("maxLength")),
         min_items=_count(field.get("minItems")) if several else None,
         max_items=_count(field.get("maxItems")) if several else None,
-        format=form if (form := _text(source.get("format"))) in FORMATS else "",
-        pattern=_text(source.get("pattern")),
+        format=form if (form := text_in(source.get("format"))) in FORMATS else "",
+        pattern=text_in(source.get("pattern")),
     )
     given = field.get("default")
     default = tuple(_value(one) for one in given[:MOST_FIELDS]) if isinstance(given, list) else (_value(given),)
@@ -79,12 +80,12 @@ def _choices(source: Mapping[str, Any]) -> Iterator[Choice]:
     titled = source.get("oneOf") or source.get("anyOf")
     for option in titled[:MOST_FIELDS] if isinstance(titled, list) else []:
         if isinstance(option, dict) and (label := _value(option.get("const"))):
-            yield Choice(label=label, description=_text(option.get("title")))
+            yield Choice(label=label, description=text_in(option.get("title")))
     values, names = source.get("enum"), source.get("enumNames")
     titles = names if isinstance(names, list) else []
     for place, value in enumerate(values[:MOST_FIELDS] if isinstance(values, list) else []):
         if label := _value(value):
-            yield Choice(label=label, description=_text(titles[place]) if place < len(titles) else "")
+            yield Choice(label=label, description=text_in(titles[place]) if place < len(titles) else "")
 
 
 def _value(value: Any) -> str:
@@ -111,7 +112,3 @@ def _typed(text: str, kind: str) -> Any:
         if kind == "number" and math.isfinite(float(text)):
             return float(text)
     return text
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

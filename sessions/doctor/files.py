@@ -17,8 +17,7 @@ from agentdash.sessions.doctor.machine import MOUNTS, REMOTE, mount_of, parse_mo
 from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
 from agentdash.sessions.model.errors import AgentdashError, ConfigError, NewerStoreError, OlderStoreError
 from agentdash.sessions.model.session import LIVE, short_id
-from agentdash.sessions.rules.limits.period_budgets import full
-from agentdash.sessions.rules.limits.period_words import state_words, used_words
+from agentdash.sessions.rules.limits.period_budgets import full, state_words, used_words
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.processes.processes import Process
 from agentdash.sessions.service.lifecycle.recovery.ghosts import Ghost, kind_of

@@ -6,32 +6,21 @@ Times are UTC milliseconds since the epoch, token counts are whole numbers, mone
 
 from msgspec import Struct, field
 
-from agentdash.sessions.model.membership import Budget as Budget
-from agentdash.sessions.model.membership import Led as Led
-from agentdash.sessions.model.membership import Lifecycle as Lifecycle
-from agentdash.sessions.model.membership import Membership as Membership
+from agentdash.sessions.model.membership import Budget, Led, Lifecycle, Membership
 from agentdash.sessions.model.plan_windows import PlanWindow
-from agentdash.sessions.model.statuses import ENDED as ENDED
-from agentdash.sessions.model.statuses import LIVE as LIVE
-from agentdash.sessions.model.statuses import Status as Status
-from agentdash.sessions.model.steps import Activity as Activity
-from agentdash.sessions.model.steps import Change as Change
-from agentdash.sessions.model.steps import Plan as Plan
-from agentdash.sessions.model.steps import PlanItem as PlanItem
-from agentdash.sessions.model.steps import Step as Step
-from agentdash.sessions.model.steps import StepKind as StepKind
-from agentdash.sessions.model.steps import StepStatus as StepStatus
-from agentdash.sessions.model.stops import Ended as Ended
-from agentdash.sessions.model.stops import Left as Left
-from agentdash.sessions.model.stops import Receipt as Receipt
-from agentdash.sessions.model.stops import StoppedBy as StoppedBy
-from agentdash.sessions.model.stops import left_text as left_text
-from agentdash.sessions.model.taken_by import BY_HAND as BY_HAND
-from agentdash.sessions.model.taken_by import TakenBy as TakenBy
-from agentdash.sessions.model.turn_mode import TurnMode as TurnMode
-from agentdash.sessions.model.usage import Usage as Usage
-from agentdash.sessions.model.usage import exact_sum as exact_sum
-from agentdash.sessions.model.usage import known_sum as known_sum
+from agentdash.sessions.model.statuses import ENDED, LIVE, Status
+from agentdash.sessions.model.steps import Activity, Change, Plan, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.model.stops import Ended, Left, Receipt, StoppedBy, left_text
+from agentdash.sessions.model.taken_by import BY_HAND, TakenBy
+from agentdash.sessions.model.turn_mode import TurnMode
+from agentdash.sessions.model.usage import Usage, exact_sum, known_sum
+
+__all__ = [
+    "BY_HAND", "ENDED", "LIVE", "MESSAGE_CHARACTERS", "SHORT_ID", "Activity", "Budget", "Change", "Changes",
+    "Ended", "Led", "Left", "Lifecycle", "Load", "Membership", "Plan", "PlanItem", "Prompt", "Receipt", "Session",
+    "Status", "Step", "StepKind", "StepStatus", "StoppedBy", "Stopping", "TakenBy", "Turn", "TurnMode", "Usage",
+    "exact_sum", "known_sum", "left_text", "short_id",
+]  # fmt: skip
 
 MESSAGE_CHARACTERS = 500
 """Length to which a session row cuts the last message; the whole text is in the turn file."""

@@ -41,21 +41,18 @@ class ActivityWatch:
         if step.parent is not None:
             return  # the row shows the main agent, and its call of the sub-agent runs meanwhile
         if step.kind is StepKind.PLAN:
-            self._follow_plan(step)
+            # A plan that fails or is declined gives way to the plan before it.
+            self._plans.pop(step.index, None)
+            if step.status not in _REFUSED:
+                self._plans[step.index] = _plan(step)
+                if len(self._plans) > _MOST_OPEN:
+                    del self._plans[next(iter(self._plans))]
         elif step.kind in _SHOWN:
             before = self._open.pop(step.index, None)
             running = step.status is StepStatus.RUNNING
             self._last = Activity(step.kind, _text(step), before.since if before is not None else now, running)
             if running and len(self._open) < _MOST_OPEN:
                 self._open[step.index] = self._last
-
-    def _follow_plan(self, step: Step) -> None:
-        """Take in a plan; one that fails or is declined gives way to the plan before it."""
-        self._plans.pop(step.index, None)
-        if step.status not in _REFUSED:
-            self._plans[step.index] = _plan(step)
-            if len(self._plans) > _MOST_OPEN:
-                del self._plans[next(iter(self._plans))]
 
 
 def _plan(step: Step) -> Plan | None:

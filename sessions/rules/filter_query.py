@@ -221,10 +221,6 @@ def _count(text: str) -> float | None:
     return float(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
-def _age(session: Session, now: int) -> float:
-    return (now - session.last_sign_at) / 1000
-
-
 def _took(session: Session, now: int) -> float | None:
     return None if session.started_at is None else ((session.ended_at or now) - session.started_at) / 1000
 
@@ -248,7 +244,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
     "turn": (lambda session, _: session.turn, "=", _count),
     "new": (lambda session, _: session.unread, ">=", _count),
     "steps": (lambda session, _: session.steps, ">=", _count),
-    "age": (_age, "<=", durations.seconds),
+    "age": (lambda session, now: (now - session.last_sign_at) / 1000, "<=", durations.seconds),
     "time": (_took, ">=", durations.seconds),
 }
 """By field: the value, the comparison for an amount without one, and the parser of the amount."""

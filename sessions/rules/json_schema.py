@@ -106,8 +106,7 @@ def mode_json(turn: Turn) -> dict[str, Any]:
 
 def prompt_json(prompt: Prompt) -> dict[str, Any]:
     """Return a prompt and its delivery state."""
-    data: dict[str, Any] = to_builtins(prompt)
-    return data
+    return _facts(prompt)
 
 
 def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
@@ -124,8 +123,7 @@ def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
 
 def adjustment_json(adjustment: Adjustment) -> dict[str, Any]:
     """Return a change of a session's settings, and its fate."""
-    data: dict[str, Any] = to_builtins(adjustment)
-    return data
+    return _facts(adjustment)
 
 
 def mark_json(mark: "Mark", shown: "Shown") -> dict[str, Any]:
@@ -137,8 +135,7 @@ def mark_json(mark: "Mark", shown: "Shown") -> dict[str, Any]:
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:
     """Return the processes that a stop ended, and those that it could not end."""
-    data: dict[str, Any] = to_builtins(receipt)
-    return data
+    return _facts(receipt)
 
 
 def digest_json(digest: "Digest") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from agentdash.sessions.model.membership import Budget, Lifecycle
 from agentdash.sessions.model.turn_mode import TurnMode
 from agentdash.sessions.rules.asks.settings import AsksSettings
 from agentdash.sessions.rules.attention import AttentionSettings
-from agentdash.sessions.rules.costs.prices import Price
+from agentdash.sessions.rules.costs.prices import Price, described
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.notifications.settings import Hook
@@ -39,20 +39,10 @@ class StopSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """``[stop]`` or ``[agents.<name>.stop]``: the times of a stop, and the fate of processes that outlive a turn."""
 
     interrupt_seconds: Annotated[
-        Seconds | None,
-        Meta(
-            description="Seconds between SIGINT and SIGTERM.",
-            examples=[3.0],
-            extra={"default": "the agent's own: 3, claude 4"},
-        ),
+        Seconds | None, described("Seconds between SIGINT and SIGTERM.", 3.0, "the agent's own: 3, claude 4")
     ] = None
     terminate_seconds: Annotated[
-        Seconds | None,
-        Meta(
-            description="Seconds between SIGTERM and SIGKILL.",
-            examples=[3.0],
-            extra={"default": "the agent's own: 3, claude 1.5"},
-        ),
+        Seconds | None, described("Seconds between SIGTERM and SIGKILL.", 3.0, "the agent's own: 3, claude 1.5")
     ] = None
     after_turn: Annotated[
         Literal["keep", "sweep"] | None,
@@ -119,8 +109,7 @@ class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         ),
     ] = 600.0
     keep_most: Annotated[
-        int,
-        Meta(ge=0, description="Waiting processes on this host; beyond it, the one that waits longest is closed."),
+        int, Meta(ge=0, description="Waiting processes on this host; beyond it, the one that waits longest is closed.")
     ] = 4
 
 

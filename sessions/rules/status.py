@@ -133,11 +133,7 @@ def _by_its_end(end: EndFacts) -> Verdict:
     if end.facts.end is not None or end.exit_code is not None or end.signal is not None:
         reason = _failure(end)
         return Verdict(Status.FAILED, f"{reason} ({note})" if note else reason, _failure_rule(end))
-    return Verdict(
-        Status.LOST,
-        f"{note or 'its end was not seen'}, and the agent ended without a final event",
-        _LOST,
-    )
+    return Verdict(Status.LOST, f"{note or 'its end was not seen'}, and the agent ended without a final event", _LOST)
 
 
 def _done_note(end: EndFacts, note: str | None) -> str | None:

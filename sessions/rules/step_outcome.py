@@ -48,12 +48,9 @@ def parts_of(step: Step, cwd: str) -> Iterator[FilePart]:
             place = place_of(change.path, cwd)
             if change.moved_to is None:
                 yield FilePart(place=place, change=change)
-            else:
-                yield from _moved(change, place, place_of(change.moved_to, cwd))
-
-
-def _moved(change: Change, old: Place, new: Place) -> Iterator[FilePart]:
-    unchanged = None if change.lines is None else 0
-    left = Change(path=change.path, kind="delete", added=unchanged, removed=unchanged, moved_to=new.shown)
-    yield FilePart(place=old, change=left)
-    yield FilePart(place=new, change=structs.replace(change, kind="add", moved_to=None), moved_from=old.shown)
+                continue
+            new, unchanged = place_of(change.moved_to, cwd), None if change.lines is None else 0
+            left = Change(path=change.path, kind="delete", added=unchanged, removed=unchanged, moved_to=new.shown)
+            yield FilePart(place=place, change=left)
+            moved = structs.replace(change, kind="add", moved_to=None)
+            yield FilePart(place=new, change=moved, moved_from=place.shown)

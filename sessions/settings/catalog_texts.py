@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 
-from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.agents.codex.own_config import toml_value
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.settings.catalog import NAME, VARIABLES, Setting, patterns, settings

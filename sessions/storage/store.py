@@ -15,7 +15,12 @@ from agentdash.sessions.model.errors import RefusalError, StoreError
 from agentdash.sessions.model.session import Budget, Membership, Receipt, Session, Status
 from agentdash.sessions.rules.conversation.marks import Mark
 from agentdash.sessions.rules.launch import Launch, Start
-from agentdash.sessions.rules.limits.period_words import agent_refusal_words, refusal_words, waits_words, warning_words
+from agentdash.sessions.rules.limits.period_budgets import (
+    agent_refusal_words,
+    refusal_words,
+    waits_words,
+    warning_words,
+)
 from agentdash.sessions.storage.families.admission import admit
 from agentdash.sessions.storage.families.families import above_of, hand_up
 from agentdash.sessions.storage.marks import add_mark

@@ -175,7 +175,10 @@ class StreamCleaner:
     def feed(self, data: bytes) -> str:
         """Return the cleaned text that is complete with these bytes."""
         text = self._held + self._decode(data)
-        end = self._complete(text)
+        # No later piece can change what is before the end.
+        line = text.rfind("\n") + 1
+        first = min((at for at in (text.find(sign, line) for sign in _INTRODUCERS) if at >= 0), default=len(text))
+        end = first if len(text) - first < HELD_CHARACTERS else len(text)
         self._held = text[end:]
         return clean(text[:end])
 
@@ -183,9 +186,3 @@ class StreamCleaner:
         """Return the cleaned rest, after the last bytes."""
         text, self._held = self._held + self._decode(b"", True), ""
         return clean(text)
-
-    def _complete(self, text: str) -> int:
-        """Return the number of characters that no later piece can change."""
-        line = text.rfind("\n") + 1
-        first = min((at for at in (text.find(sign, line) for sign in _INTRODUCERS) if at >= 0), default=len(text))
-        return first if len(text) - first < HELD_CHARACTERS else len(text)

@@ -39,7 +39,7 @@ _NAMES = {"\x00": "NUL", "\r": "CR", "\x1b": "ESC", "\x7f": "DEL", "\xa0": "NBSP
 
 def unhidden(text: str) -> str:
     """Return the text with a sign in place of each run of characters that a reader would not see."""
-    text = _EMPTY.sub(_empty_lines, text.replace("\r\n", "\n"))
+    text = _EMPTY.sub(lambda found: f"⟨{found[0].count(chr(10)):,} empty lines⟩\n", text.replace("\r\n", "\n"))
     text = _RUN.sub(_sign, text)
     return text if text.isascii() else _BEYOND_LATIN.sub(_marks, text)
 
@@ -53,10 +53,6 @@ def opening(text: str) -> str:
     """Return the first line of a text, with ``…`` if it has more."""
     line, more, _ = text.strip().partition("\n")
     return f"{line} …" if more else line
-
-
-def _empty_lines(found: re.Match[str]) -> str:
-    return f"⟨{found[0].count(chr(10)):,} empty lines⟩\n"
 
 
 def _sign(found: re.Match[str]) -> str:

@@ -54,7 +54,11 @@ class Scanner:
     def _kind(self, line: str, following: Sequence[str]) -> str:
         first = line[:1]
         if first == "@" and line.startswith("@@"):
-            self._begin_hunk(line)
+            match = _HUNK.match(line)
+            self._in_hunks = True
+            self._next = [int(match[1]), int(match[3])] if match else [0, 0]
+            # A hunk without a length has one line.
+            self._left = [int(match[n] if match[n] is not None else 1) for n in (2, 4)] if match else [0, 0]
             return HUNK
         if _HEAD.match(line) and (max(self._left) <= 0 or line.startswith("diff --git ")):
             self._in_hunks = self._in_hunks and not line.startswith(_NEXT_FILE)
@@ -64,13 +68,6 @@ class Scanner:
             self._left = [0, 0]
             return FILE
         return first if first in ("+", "-", "\\") else CONTEXT
-
-    def _begin_hunk(self, line: str) -> None:
-        match = _HUNK.match(line)
-        self._in_hunks = True
-        self._next = [int(match[1]), int(match[3])] if match else [0, 0]
-        # A hunk without a length has one line.
-        self._left = [int(match[n] if match[n] is not None else 1) for n in (2, 4)] if match else [0, 0]
 
     def _names_file(self, line: str, following: Sequence[str]) -> bool:
         """Return whether a line with ``--- `` or ``+++ `` names a file, and is not a removed or added line."""

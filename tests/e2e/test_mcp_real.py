@@ -23,7 +23,7 @@ SERVER = (sys.executable, "-P", str(TESTS / "small_tools.py"), "mcp")
 def small_server(monkeypatch):
     """The server with the tools of the tests, in place of the real one."""
     monkeypatch.setattr("agentdash.sessions.agents.claude.leading.server_argv", lambda: SERVER)
-    monkeypatch.setattr("agentdash.sessions.agents.codex.leading.server_argv", lambda: SERVER)
+    monkeypatch.setattr("agentdash.sessions.agents.codex.own_config.server_argv", lambda: SERVER)
 
 
 @pytest.fixture(params=EVERY_CLI)

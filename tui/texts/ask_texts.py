@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.rules.asks.always import scope
 from agentdash.sessions.rules.asks.answers import due_words, taken
+from agentdash.sessions.rules.asks.dangerous import scope
 from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_left

@@ -17,20 +17,28 @@ from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
 from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import ALL_TOOLS, LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.parser import TurnParser
-from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, Meter, When
+from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
 from agentdash.sessions.model.taken_by import BY_HAND
 from agentdash.sessions.rules.costs.pricing import price_of
 from agentdash.sessions.rules.launch import Command, Fork, Ladder, Launch, Prices
 from agentdash.sessions.text.units import listed
 
 if TYPE_CHECKING:
-    from agentdash.sessions.agents.dialogue import Dialogue
-    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
-    from agentdash.sessions.model.plan_windows import PlanWindow
-    from agentdash.sessions.rules.costs.reports import Report
+    from agentdash.sessions.agents.claude import leading as server
+    from agentdash.sessions.agents.claude import turn_parser
+    from agentdash.sessions.agents.claude.live import dialogue
+    from agentdash.sessions.agents.claude.project import fork_point, project
+    from agentdash.sessions.agents.claude.project import own_files as files
+    from agentdash.sessions.agents.claude.use import on_disk, usage
+    from agentdash.sessions.agents.parsing import plan_reports
+else:
+    server, turn_parser, dialogue = Later("claude.leading"), Later("claude.turn_parser"), Later("claude.live.dialogue")
+    fork_point, files = Later("claude.project.fork_point"), Later("claude.project.own_files")
+    project, on_disk = Later("claude.project.project"), Later("claude.use.on_disk")
+    usage, plan_reports = Later("claude.use.usage"), Later("parsing.plan_reports")
 
 STREAM_JSON = "stream-json"
 """The transport of a live claude."""
@@ -92,8 +100,7 @@ class ClaudeSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fie
         Meta(description="Permission mode of claude."),
     ] = "acceptEdits"
     full_danger: Annotated[
-        bool,
-        Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set."),
+        bool, Meta(description="Skip all permission checks; claude refuses this as root unless IS_SANDBOX=1 is set.")
     ] = False
     allowed_tools: Annotated[
         tuple[Annotated[str, Meta(pattern=_RULE)], ...],
@@ -134,23 +141,7 @@ def _forked(fork: Fork | None) -> list[str]:
 
 def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``--mcp-config`` with the server; its tools are allowed beside those of the settings."""
-    if not leads(settings):
-        return ()
-    from agentdash.sessions.agents.claude.leading import server_option
-
-    return server_option()
-
-
-def _setup_lines() -> tuple[str, ...]:
-    from agentdash.sessions.agents.claude.leading import setup_lines
-
-    return setup_lines()
-
-
-def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
-    from agentdash.sessions.agents.claude.leading import known_server
-
-    return known_server(env)
+    return server.server_option() if leads(settings) else ()
 
 
 def _resume(request: LaunchRequest) -> tuple[str, ...]:
@@ -162,17 +153,16 @@ def _resume(request: LaunchRequest) -> tuple[str, ...]:
     return (*argv, *named, *mode, *_lead_args(request.settings), *_instructions(request.settings))
 
 
-def _shown(pid: int, env: Env) -> str | None:
-    """Return the conversation that claude names for its interface: ``/clear`` begins another one."""
-    from agentdash.sessions.agents.claude.project.own_files import shown_by
-
-    return shown_by(_home(env), pid)
-
-
 def _given(launch: Launch) -> str | None:
     """Return the value of ``--session-id``, which claude takes as the id of its conversation (2.1.330)."""
     words = iter(launch.argv)
     return next(words, None) if "--session-id" in words else None
+
+
+def _is_live(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is a request, an answer, or a repeated prompt (2.1.197 and 2.1.330)."""
+    kind = event.get("type")
+    return (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
 
 
 def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | None:
@@ -192,27 +182,6 @@ def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | No
     return Allowance(options=options | {"permission_mode": "default"}, text=f"permission mode default, {text}")
 
 
-# Parsers: only a process that reads turns needs one.
-
-
-def _stream(turn: int, *, live: bool = False) -> TurnParser:
-    from agentdash.sessions.agents.claude.turn_parser import ClaudeParser
-
-    return ClaudeParser(turn, live=live)
-
-
-def _by_hand(turn: int) -> TurnParser:
-    from agentdash.sessions.agents.claude.project.project import ClaudeProjectParser
-
-    return ClaudeProjectParser(turn, one_turn=True)
-
-
-def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
-
-    return ClaudeDialogue(opening)
-
-
 def _fixed_start(launch: Launch) -> tuple[object, ...]:
     """Return the argv without the options of the conversation, the model and the permission mode."""
     words = iter(launch.argv)
@@ -223,12 +192,6 @@ def _fixed_start(launch: Launch) -> tuple[object, ...]:
         elif word != "--fork-session":
             kept.append(word)
     return (tuple(kept),)
-
-
-def _is_live(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is a request, an answer, or a repeated prompt (2.1.197 and 2.1.330)."""
-    kind = event.get("type")
-    return (isinstance(kind, str) and kind in _LIVE_EVENTS) or event.get("isReplay") is True
 
 
 def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measures:
@@ -244,59 +207,9 @@ def _measures(command: Command, prices: Prices, env: Mapping[str, str]) -> Measu
     return Measures(tokens=Measurable(When.LIVE), cost=cost)
 
 
-def _meter(launch: Launch, _: Env, __: int) -> Meter | None:
-    """Return a meter that reads the stream; None if the cost is not limited."""
-    if launch.limits.cost_usd is None:
-        return None
-    from agentdash.sessions.agents.claude.use.usage import ClaudeMeter
-
-    return ClaudeMeter(launch.prices)
-
-
-def _calls(conversation: str, env: Env, began: int) -> "Sequence[Report] | None":
-    """Return the calls in the conversation's transcript and in those of its sub-agents."""
-    from agentdash.sessions.agents.claude.use.on_disk import calls  # only a turn that broke off needs it
-
-    return calls(_home(env), conversation, began)
-
-
-def _total_before(launch: Launch, env: Env, began: int) -> "Sequence[Report] | None":
-    """Return the total in the transcript of the conversation that the process resumes or forks (2.1.330)."""
-    from agentdash.sessions.agents.claude.use.on_disk import total_before
-
-    return total_before(_home(env), launch.argv, began)
-
-
-def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
-    from agentdash.sessions.agents.parsing.plan_reports import claude_report
-
-    return claude_report(line, Claude.name)
-
-
 def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, _: AgentSettings) -> str | None:
     """Return the id of the assistant message that the place follows; None if it follows something else."""
-    from agentdash.sessions.agents.claude.project.fork_point import message_before
-
-    return message_before(lines, _stream(1, live=transport == STREAM_JSON), through)
-
-
-def _has_prompt(sent: "SentPrompt") -> bool | None:
-    from agentdash.sessions.agents.claude.project.own_files import transcript_has
-
-    return transcript_has(_home(sent.env), sent)
-
-
-def _transcript(conversation: str, env: Env, _: int) -> Path | None:
-    from agentdash.sessions.agents.claude.project.own_files import transcript_of
-
-    return transcript_of(_home(env), conversation)
-
-
-def _line_id(line: bytes) -> str | None:
-    """Return the line's ``uuid``: claude may write a conversation again into its own file."""
-    from agentdash.sessions.agents.claude.project.own_files import uuid_of
-
-    return uuid_of(line)
+    return fork_point.message_before(lines, turn_parser.ClaudeParser(1, live=transport == STREAM_JSON), through)
 
 
 class Claude(Agent):
@@ -307,7 +220,11 @@ class Claude(Agent):
     binary = "claude"
     tested_versions = ("2.1.197", "2.1.330", "2.1.332")
     install_hint = "Install it with `npm install -g @anthropic-ai/claude-code`."
-    parsers: ClassVar = {"": _stream, STREAM_JSON: partial(_stream, live=True), BY_HAND: _by_hand}
+    parsers: ClassVar = {
+        "": turn_parser.ClaudeParser,
+        STREAM_JSON: partial(turn_parser.ClaudeParser, live=True),
+        BY_HAND: partial(project.ClaudeProjectParser, one_turn=True),
+    }
     event_types = _EVENTS
     event_keys = frozenset({"session_id"})
     settings_type = ClaudeSettings
@@ -338,18 +255,30 @@ class Claude(Agent):
         given=_given,
     )
     forks = capabilities.Forks(_fork_point)
-    interface = capabilities.Interface(_resume, _shown)
+    interface = capabilities.Interface(
+        _resume,
+        lambda pid, env: files.shown_by(_home(env), pid),  # ``/clear`` begins another conversation
+    )
     live = capabilities.Live(
         transport=STREAM_JSON,
-        dialogue=_dialogue,
+        dialogue=dialogue.ClaudeDialogue,
         fixed_start=_fixed_start,
         prints=_is_live,
         adjusts_from="step",  # docs/protocols/claude.md, "Standard input"
     )
-    use = capabilities.Use(measures=_measures, meter=_meter, calls=_calls, total_before=_total_before)
-    plan = capabilities.Plan(b'"rate_limit_event"', _windows)
-    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, line_id=_line_id)
-    leading = capabilities.Leading(_setup_lines, _known_server)
+    use = capabilities.Use(
+        measures=_measures,
+        meter=lambda launch, _, __: usage.ClaudeMeter(launch.prices) if launch.limits.cost_usd is not None else None,
+        calls=lambda conversation, env, began: on_disk.calls(_home(env), conversation, began),
+        total_before=lambda launch, env, began: on_disk.total_before(_home(env), launch.argv, began),
+    )
+    plan = capabilities.Plan(b'"rate_limit_event"', lambda line: plan_reports.claude_report(line, Claude.name))
+    own_files = capabilities.OwnFiles(
+        has_prompt=lambda sent: files.transcript_has(_home(sent.env), sent),
+        transcript=lambda conversation, env, _: files.transcript_of(_home(env), conversation),
+        line_id=files.uuid_of,  # claude may write a conversation again into its own file
+    )
+    leading = capabilities.Leading(server.setup_lines, server.known_server)
 
     def command(self, request: LaunchRequest) -> Command:
         """Build the argv; a new conversation gets the session's id, a later attempt a new one: claude refuses used ids.

@@ -24,19 +24,14 @@ def server_option() -> tuple[str, ...]:
 
 def setup_lines() -> tuple[str, ...]:
     """Return the command that adds the server for all projects, and the rule that allows its tools."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    file = Path(folder) / "settings.json" if folder else "~/.claude/settings.json"
     return (
         "# Run this line once:",
-        shlex.join(
-            ["claude", "mcp", "add-json", "--scope", "user", SERVER, msgspec.json.encode(_server()).decode()],
-        ),
-        f"# claude asks before it uses a tool, and claude -p refuses it, unless {_settings_file()} allows it:",
+        shlex.join(["claude", "mcp", "add-json", "--scope", "user", SERVER, msgspec.json.encode(_server()).decode()]),
+        f"# claude asks before it uses a tool, and claude -p refuses it, unless {file} allows it:",
         f'#   {{"permissions": {{"allow": ["{ALL_TOOLS}"]}}}}',
     )
-
-
-def _settings_file() -> str:
-    folder = os.environ.get("CLAUDE_CONFIG_DIR")
-    return str(Path(folder) / "settings.json") if folder else "~/.claude/settings.json"
 
 
 def known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Raw, Struct, field
 
-from agentdash.sessions.agents.claude.events import BashResult, FileResult, Hunk, TaskResult
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.claude.events import BashResult, FileResult, TaskResult
+from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
+from agentdash.sessions.agents.parsing.parser import StepFields, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
@@ -90,7 +89,7 @@ def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
     """
     if len(calls) <= 1:
         return [details] * len(calls)
-    each = _list_of(details)
+    each = decoded(details, list[Raw]) or []
     if len(each) == len(calls):
         return each
     path = read(details, FileResult).file_path
@@ -98,22 +97,13 @@ def details_of(calls: Sequence[Step | None], details: Raw) -> list[Raw]:
     return [details if owners == [n] else NULL for n in range(len(calls))]
 
 
-def _list_of(details: Raw) -> list[Raw]:
-    try:
-        return msgspec.json.decode(details, type=list[Raw])
-    except UNREADABLE:
-        return []
-
-
 def read(details: Raw, kind: type[_Result]) -> _Result:
     """Decode the ``tool_use_result`` in a tool's shape; parts that do not fit it are empty."""
-    try:
-        return msgspec.json.decode(details, type=kind)
-    except UNREADABLE:
-        line = bytes(details)
-        # The result of a failed call is a string, which has no fields.
+    found = decoded(details, kind)
+    if found is None and bytes(details).startswith(b"{"):  # the result of a failed call is a string, without fields
         decoder: TolerantDecoder[_Result] = TolerantDecoder(kind)
-        return (decoder.read(line).event if line.startswith(b"{") else None) or kind()
+        found = decoder.read(bytes(details)).event
+    return found or kind()
 
 
 class TaskList(Struct):
@@ -162,7 +152,10 @@ class TaskList(Struct):
         if step.tool == "TodoWrite":
             return {}
         if step.tool == "TaskCreate" and result.task.id is not None:
-            self._create(result.task.id, text_in(given.get("subject")))
+            self.tasks[result.task.id] = PlanItem(text=text_in(given.get("subject")), status="pending")
+            self.created += 1
+            if _NUMBER.fullmatch(result.task.id):
+                self.highest = max(self.highest, int(result.task.id))
         elif step.tool == "TaskList" and result.tasks is not None and len(result.tasks) <= _MOST_TASKS:
             self.listed = True
             items = ((one.id, PlanItem(text=one.subject, status=_state(one.status))) for one in result.tasks)
@@ -172,12 +165,6 @@ class TaskList(Struct):
         # Without the tasks of earlier turns, the numbers of a plan would be wrong.
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
-
-    def _create(self, number: str, subject: str) -> None:
-        self.tasks[number] = PlanItem(text=subject, status="pending")
-        self.created += 1
-        if _NUMBER.fullmatch(number):
-            self.highest = max(self.highest, int(number))
 
     def _updated(self, number: str, given: dict[str, Any]) -> dict[str, PlanItem]:
         if given.get("status") == "deleted":
@@ -205,7 +192,9 @@ def _change(result: FileResult) -> Change | None:
         return None
     if result.type == "create":
         return Change(path=result.file_path, kind="add", diff=created(result.content or "") or None)
-    diff = "\n".join(map(_hunk, result.structured_patch))
+    hunks = result.structured_patch
+    heads = (f"@@ -{one.old_start},{one.old_lines} +{one.new_start},{one.new_lines} @@" for one in hunks)
+    diff = "\n".join("\n".join([head, *one.lines]) for head, one in zip(heads, hunks, strict=True))
     return Change(path=result.file_path, kind="update", diff=diff or None)
 
 
@@ -214,11 +203,6 @@ def created(content: str) -> str:
     lines = content.removesuffix("\n").split("\n") if content else []
     header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
     return header + "\n".join(f"+{line}" for line in lines)
-
-
-def _hunk(hunk: Hunk) -> str:
-    header = f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@"
-    return "\n".join([header, *hunk.lines])
 
 
 def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
@@ -236,11 +220,6 @@ def mcp_name(name: str) -> tuple[str | None, str]:
     """Return the server and the tool of ``mcp__server__tool``."""
     parts = name.split("__", 2)
     return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
-
-
-def text_in(value: Any) -> str:
-    """Return a value that should be text; empty if it is not."""
-    return value if isinstance(value, str) else ""
 
 
 _MOST = 20
@@ -272,9 +251,8 @@ class EarlyResults(Struct):
     def keep(self, key: str, step: Step, text: str, details: Raw, *, is_error: bool) -> None:
         """Keep a result, without the end of a very long one."""
         kept = details if len(bytes(details)) <= _BYTES else NULL
-        self.waiting[key] = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
-        if len(self.waiting) > _MOST:
-            del self.waiting[next(iter(self.waiting))]
+        result = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
+        remember(self.waiting, key, result, _MOST)
 
     def take(self, key: str) -> EarlyResult | None:
         """Return the result of a call that comes after it, and forget it; None if there is none."""

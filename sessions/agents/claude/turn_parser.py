@@ -34,8 +34,7 @@ from agentdash.sessions.agents.claude.use.reports import (
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import declared_type, joined, value_of
-from agentdash.sessions.agents.parsing.parser import MOST_OPEN
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN, StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
@@ -46,10 +45,9 @@ _NAMELESS = "?"
 
 
 class ClaudeState(EventState, kw_only=True):
-    """Adds the todo list, which claude reports in pieces, and the last error, which the result repeats."""
+    """Adds the todo list, which claude reports in pieces, and more."""
 
     tasks: TaskList = msgspec.field(default_factory=TaskList)
-    error: Step | None = None
     thought: Step | None = None
     """The thought whose tokens claude has reported, until the thought itself comes."""
     early: EarlyResults = msgspec.field(default_factory=EarlyResults)
@@ -107,7 +105,12 @@ class ClaudeParser(EventParser):
         if event.subtype == "init":
             return [self._begins(event, at)]
         if event.subtype == "thinking_tokens":
-            return [self._thinks(event, at)]
+            # A thought that is not finished; each report counts all of its tokens so far.
+            earlier, parent = self.state.thought, event.parent_tool_use_id
+            if earlier is None or earlier.parent != parent:
+                earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
+            self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
+            return [self.state.thought]
         if event.subtype in SILENT:
             return []
         if event.subtype == "status" and event.status is None and self._repeats_mode(event.permission_mode):
@@ -140,14 +143,6 @@ class ClaudeParser(EventParser):
             return False
         known, self._mode = self._mode, mode
         return mode == known
-
-    def _thinks(self, event: events.System, at: int | None) -> Step:
-        """Return the step of a thought that is not finished; each report counts all of its tokens so far."""
-        earlier, parent = self.state.thought, event.parent_tool_use_id
-        if earlier is None or earlier.parent != parent:
-            earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
-        self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
-        return self.state.thought
 
     def _thought(self, text: str, parent: str | None, at: int | None) -> Step:
         """Return the step of a thought, which replaces the step of its reported tokens."""
@@ -279,15 +274,12 @@ class ClaudeParser(EventParser):
         if event.is_replay or event.parent_tool_use_id is not None:
             return self._new(StepKind.PROMPT, text, at=at, parent=event.parent_tool_use_id)
         if self.state.compaction.due:
-            return self._summary(text, at)
+            self.state.compaction.due = False
+            step = self._new(StepKind.NOTICE, text, at=at, event=SUMMARY_EVENT)
+            if self.facts.compacted is not None:
+                self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
+            return step
         return self._new(StepKind.NOTICE, text, at=at, event="user")
-
-    def _summary(self, text: str, at: int | None) -> Step:
-        self.state.compaction.due = False
-        step = self._new(StepKind.NOTICE, text, at=at, event=SUMMARY_EVENT)
-        if self.facts.compacted is not None:
-            self.facts.compacted = structs.replace(self.facts.compacted, step=step.index)
-        return step
 
     def _tool_result(self, block: events.ToolResult, details: Raw, parent: str | None, at: int | None) -> Step:
         text = block.content if isinstance(block.content, str) else joined(block.content or [])
@@ -348,9 +340,7 @@ class ClaudeParser(EventParser):
             self.facts.end, self.facts.error = "completed", None
             return [usage, *self._local_answer(event, at, spoken=spoken)]
         self.facts.end, self.facts.error = "failed", why
-        if self.state.error is not None and self.state.error.text == why:
-            return [usage, structs.replace(self.state.error, kind=StepKind.ERROR, fatal=True)]
-        return [usage, self._new(StepKind.ERROR, why, at=at, fatal=True)]
+        return [usage, self._fatal(why, at)]
 
     def _local_answer(self, event: events.Result, at: int | None, *, spoken: bool) -> list[Step]:
         """Take the answer of a command of claude itself as the turn's last message; return its step if none has it."""

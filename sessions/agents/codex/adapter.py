@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -13,20 +14,31 @@ from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
 from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, Meter, When
 from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.model.taken_by import BY_HAND
 from agentdash.sessions.rules.costs.pricing import price_of
 from agentdash.sessions.rules.launch import Command, Launch, Prices
 
 if TYPE_CHECKING:
-    from agentdash.sessions.agents.dialogue import Dialogue
-    from agentdash.sessions.agents.parsing.recorded_edits import Transcript
-    from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
-    from agentdash.sessions.model.plan_windows import PlanWindow
+    from agentdash.sessions.agents.codex import item_steps, own_config, refusals, turn_parser, usage
+    from agentdash.sessions.agents.codex.app_server import dialogue, launching, meter, parser
+    from agentdash.sessions.agents.codex.rollout import edits, reader, sent
+    from agentdash.sessions.agents.parsing import plan_reports
+else:
+    item_steps, own_config, refusals = Later("codex.item_steps"), Later("codex.own_config"), Later("codex.refusals")
+    turn_parser, usage, dialogue = Later("codex.turn_parser"), Later("codex.usage"), Later("codex.app_server.dialogue")
+    launching, meter = Later("codex.app_server.launching"), Later("codex.app_server.meter")
+    parser, edits = Later("codex.app_server.parser"), Later("codex.rollout.edits")
+    reader, sent, plan_reports = (
+        Later("codex.rollout.reader"),
+        Later("codex.rollout.sent"),
+        Later("parsing.plan_reports"),
+    )
 
 TRANSPORT = "app-server"
 """The transport of a live codex."""
@@ -64,8 +76,7 @@ class CodexSettings(LeadSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     """``[agents.codex]``."""
 
     sandbox: Annotated[
-        Literal["read-only", "workspace-write", "danger-full-access"],
-        Meta(description="Sandbox mode of codex."),
+        Literal["read-only", "workspace-write", "danger-full-access"], Meta(description="Sandbox mode of codex.")
     ] = "workspace-write"
     full_danger: Annotated[bool, Meta(description="No sandbox and no approvals.")] = False
     search: Annotated[
@@ -92,10 +103,8 @@ def _config(settings: CodexSettings) -> list[str]:
     for key, setting in (_OWN_SETTINGS | {key: name for key, (name, _) in own.items()}).items():
         if key in config:
             raise UsageError(f"agents.codex.config.{key} would be ignored; set agents.codex.{setting} instead.")
-    from agentdash.sessions.agents.codex.toml_values import assignments
-
     try:
-        pairs = list(assignments({key: value for key, (_, value) in own.items()} | config))
+        pairs = list(own_config.assignments({key: value for key, (_, value) in own.items()} | config))
         return [word for pair in pairs for word in ("-c", pair)]
     except (TypeError, ValueError) as error:
         raise UsageError(f"agents.codex.config cannot be passed to codex: {error}.") from None
@@ -129,9 +138,7 @@ def _priced(command: Command, prices: Prices, env: Mapping[str, str]) -> Measura
             return Measurable(When.LIVE)
         remedy = f'set input and output in [prices."{model}"]'
         return Measurable(When.NEVER, f"codex reports no cost, and {model} has no price; {remedy}")
-    from agentdash.sessions.agents.codex.usage import configured_model
-
-    usual = None if any(map(_names_a_model, command.argv)) else configured_model(_home(env))
+    usual = None if any(map(_names_a_model, command.argv)) else usage.configured_model(_home(env))
     if usual is not None and price_of(usual, prices) is not None:
         return Measurable(When.LIVE)
     chosen = f"codex's own config names {usual}, which has no price" if usual else "codex chooses the model itself"
@@ -149,16 +156,14 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     If only ``codex exec`` takes one of the settings, it is the start of a
     process of one turn, with a warning.
     """
-    from agentdash.sessions.agents.codex.app_server.launching import foreign_setting, opening
-
-    foreign = foreign_setting(settings.args, settings.config)
+    foreign = launching.foreign_setting(settings.args, settings.config)
     if foreign is not None:
         warning = f"Each turn gets a process of its own: a live codex {foreign}. Or set agents.codex.live to false."
         return Command(argv=plain, stdin=request.prompt, model=model, warnings=(warning,))
     if request.fork is not None and request.fork.at is not None:
         plain = ()  # codex exec forks a thread only at its end
     asks = settings.approvals == "ask" and not settings.full_danger
-    lines = opening(
+    lines = launching.opening(
         cwd=request.cwd,
         approval="on-request" if asks else "never",
         sandbox="danger-full-access" if settings.full_danger else settings.sandbox,
@@ -174,23 +179,7 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
 
 def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``-c`` with each key of the server."""
-    if not leads(settings):
-        return ()
-    from agentdash.sessions.agents.codex.leading import overrides
-
-    return overrides()
-
-
-def _setup_lines() -> tuple[str, ...]:
-    from agentdash.sessions.agents.codex.leading import setup_lines
-
-    return setup_lines(_home(os.environ))
-
-
-def _known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
-    from agentdash.sessions.agents.codex.leading import known_server
-
-    return known_server(_home(env))
+    return own_config.overrides() if leads(settings) else ()
 
 
 def _resume(request: LaunchRequest) -> tuple[str, ...]:
@@ -216,40 +205,6 @@ def _allowance(settings: AgentSettings, denied: Sequence[str]) -> Allowance | No
         return None
     wider = _NEXT_SANDBOX.get(settings.sandbox)
     return Allowance(options={"sandbox": wider}, text=f"sandbox {wider}") if wider else None
-
-
-# Parsers: only a process that reads turns needs one.
-
-
-def _exec(turn: int) -> TurnParser:
-    from agentdash.sessions.agents.codex.turn_parser import CodexParser
-
-    return CodexParser(turn)
-
-
-def _app_server(turn: int) -> TurnParser:
-    from agentdash.sessions.agents.codex.app_server.parser import AppServerParser
-
-    return AppServerParser(turn)
-
-
-def _by_hand(turn: int) -> TurnParser:
-    from agentdash.sessions.agents.codex.rollout.reader import CodexRolloutParser
-
-    return CodexRolloutParser(turn, one_turn=True)
-
-
-def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
-
-    return CodexDialogue(opening)
-
-
-def _fixed_start(launch: Launch) -> tuple[object, ...]:
-    """Return the argv, and the settings with which the thread was opened."""
-    from agentdash.sessions.agents.codex.app_server.launching import fixed_opening
-
-    return launch.argv, fixed_opening(launch.opening)
 
 
 def _is_of_server(event: Mapping[str, Any]) -> bool:
@@ -280,85 +235,35 @@ def _meter(launch: Launch, env: Env, began: int) -> Meter | None:
     None for a codex of one turn without such a limit: reading the transcript costs more.
     """
     if launch.transport:
-        from agentdash.sessions.agents.codex.app_server.meter import LiveCodexMeter
-
-        return LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
+        return meter.LiveCodexMeter(_home(env), began, launch.prices, limited=launch.limits.cost_usd is not None)
     if launch.limits.cost_usd is None and launch.limits.tokens is None:
         return None
-    from agentdash.sessions.agents.codex.usage import CodexMeter
-
-    return CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
+    return usage.CodexMeter(_home(env), began, launch.prices if launch.limits.cost_usd is not None else None)
 
 
 def _final_meter(launch: Launch, env: Env, began: int) -> Meter | None:
     """Return a meter of the thread's transcript, which has the calls that the stream adds up."""
-    if launch.transport:
-        return _meter(launch, env, began)
-    from agentdash.sessions.agents.codex.usage import CodexMeter
-
-    return CodexMeter(_home(env), began, None)
+    return _meter(launch, env, began) if launch.transport else usage.CodexMeter(_home(env), began, None)
 
 
-def _windows(line: bytes) -> "tuple[PlanWindow, ...]":
-    """Return the windows of a notification of the app-server; ``codex exec`` prints none."""
-    from agentdash.sessions.agents.parsing.plan_reports import server_report
-
-    return server_report(line, Codex.name)
-
-
-def _windows_at_end(thread: str, env: Env, began: int) -> "tuple[PlanWindow, ...]":
+def _windows_at_end(thread: str, env: Env, began: int) -> tuple[PlanWindow, ...]:
     """Return the windows of the newest report in the thread's transcript."""
-    from agentdash.sessions.agents.codex.rollout.edits import find_rollout  # a turn needs it once, at its end
-    from agentdash.sessions.agents.parsing.plan_reports import rollout_report
-
-    path = find_rollout(_home(env), thread, began)
-    return rollout_report(path, Codex.name) if path is not None else ()
+    path = edits.find_rollout(_home(env), thread, began)
+    return plan_reports.rollout_report(path, Codex.name) if path is not None else ()
 
 
 def _fork_point(lines: Iterable[bytes], through: int | None, transport: str, settings: AgentSettings) -> str | None:
     """Return the id of the turn if a live codex printed it and forks it; ``codex exec`` names no turns."""
-    from agentdash.sessions.agents.codex.app_server.launching import foreign_setting
-
     if transport != TRANSPORT or not isinstance(settings, CodexSettings) or not settings.live:
         return None
-    if foreign_setting(settings.args, settings.config) is not None:
-        return None
-    from agentdash.sessions.agents.codex.app_server.parser import turn_before  # few turns follow a fork
-
-    return turn_before(lines, through)
-
-
-def _has_prompt(sent: "SentPrompt") -> bool | None:
-    from agentdash.sessions.agents.codex.rollout.sent import transcript_has  # only needed if a turn broke off
-
-    return transcript_has(_home(sent.env), sent)
-
-
-def _transcript(thread: str, env: Env, at: int) -> Path | None:
-    from agentdash.sessions.agents.codex.rollout.edits import find_rollout
-
-    return find_rollout(_home(env), thread, at)
-
-
-def _edits(thread: str, env: Env, at: int) -> "Transcript | None":
-    from agentdash.sessions.agents.codex.rollout.edits import open_rollout  # the runner does not need it
-
-    return open_rollout(_home(env), thread, at)
+    is_foreign = launching.foreign_setting(settings.args, settings.config) is not None
+    return parser.turn_before(lines, through) if not is_foreign else None
 
 
 def _refusals(stderr: str) -> Iterable[str]:
     """Return the patches and commands that codex refused without an event."""
-    from agentdash.sessions.agents.codex.item_steps import unwrapped
-    from agentdash.sessions.agents.codex.refusals import complaints, culprit
-
-    return [culprit(unwrapped(command)) if command else "apply_patch" for command in complaints(stderr)]
-
-
-def _failed_edits(stderr: str) -> int:
-    """Return the number of patches that did not apply: codex has no event for them."""
-    from agentdash.sessions.agents.codex.refusals import unapplied
-
-    return unapplied(stderr)
+    commands = refusals.complaints(stderr)
+    return [refusals.culprit(item_steps.unwrapped(one)) if one else "apply_patch" for one in commands]
 
 
 class Codex(Agent):
@@ -369,7 +274,11 @@ class Codex(Agent):
     binary = "codex"
     tested_versions = ("0.169.0", "0.171.0")
     install_hint = "Install it with `npm install -g @openai/codex`."
-    parsers: ClassVar = {"": _exec, TRANSPORT: _app_server, BY_HAND: _by_hand}
+    parsers: ClassVar = {
+        "": turn_parser.CodexParser,
+        TRANSPORT: parser.AppServerParser,
+        BY_HAND: partial(reader.CodexRolloutParser, one_turn=True),
+    }
     settings_type = CodexSettings
     takes_instructions = True
     expands = _EXPANDS
@@ -391,17 +300,27 @@ class Codex(Agent):
     interface = capabilities.Interface(_resume)
     live = capabilities.Live(
         transport=TRANSPORT,
-        dialogue=_dialogue,
-        fixed_start=_fixed_start,
+        dialogue=dialogue.CodexDialogue,
+        fixed_start=lambda launch: (launch.argv, launching.fixed_opening(launch.opening)),
         prints=_is_of_server,
         format="codex-app-server",
         compacts=True,  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
     )
     use = capabilities.Use(measures=_measures, meter=_meter, final_meter=_final_meter)
-    plan = capabilities.Plan(b'"account/rateLimits/updated"', _windows, _windows_at_end)
-    own_files = capabilities.OwnFiles(has_prompt=_has_prompt, transcript=_transcript, edits=_edits)
-    complaints = capabilities.Complaints(_refusals, _failed_edits)
-    leading = capabilities.Leading(_setup_lines, _known_server)
+    plan = capabilities.Plan(
+        b'"account/rateLimits/updated"',  # ``codex exec`` prints none
+        lambda line: plan_reports.server_report(line, Codex.name),
+        _windows_at_end,
+    )
+    own_files = capabilities.OwnFiles(
+        has_prompt=lambda prompt: sent.transcript_has(_home(prompt.env), prompt),
+        transcript=lambda thread, env, at: edits.find_rollout(_home(env), thread, at),
+        edits=lambda thread, env, at: edits.open_rollout(_home(env), thread, at),
+    )
+    complaints = capabilities.Complaints(_refusals, refusals.unapplied)
+    leading = capabilities.Leading(
+        lambda: own_config.setup_lines(_home(os.environ)), lambda env: own_config.known_server(_home(env))
+    )
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return also ``sandbox_workspace_write.writable_roots`` of the overrides of codex's configuration."""

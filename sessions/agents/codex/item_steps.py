@@ -7,9 +7,9 @@ import msgspec
 
 from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.items import Failure
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, joined, text_of, value_of
 from agentdash.sessions.agents.parsing.json_repair import repaired
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 
 _STATUS = {
@@ -162,7 +162,5 @@ def readable_error(message: str) -> str:
 
     codex passes on the raw JSON of a server (HTTP 400, 0.169.0).
     """
-    try:
-        return msgspec.json.decode(repaired(message.encode()), type=_Server).error.message or message
-    except UNREADABLE:
-        return message
+    answer = decoded(repaired(message.encode()), _Server)
+    return answer.error.message or message if answer is not None else message

@@ -1,4 +1,6 @@
-"""The items of codex: what the agent does (codex-cli 0.169.0, and its own schema of ``codex app-server``).
+"""The items of codex, what the agent does, and the events of ``codex exec --json``, one JSON object a line.
+
+Seen with codex-cli 0.169.0, and in its own schema of ``codex app-server``.
 
 ``codex exec`` names them in snake case, and ``codex app-server`` most of them in camel case (:func:`in_camel_case`).
 Every field is optional, because other versions leave some out (docs/protocols/codex.md, "Stream", "App-server").
@@ -8,7 +10,8 @@ from typing import Annotated, TypeVar, cast
 
 from msgspec import NODEFAULT, Meta, Raw, Struct, defstruct, field, structs
 
-from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words
+from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Part, Words
+from agentdash.sessions.model.session import Usage
 
 Moment = Annotated[int, Meta(ge=0, le=2**42)]
 """A time in UTC ms; bounded, so that it is a date."""
@@ -177,22 +180,10 @@ class LocalShellCallOutput(CallOutput, tag="local_shell_call_output"):
 
 
 AnyItem = (
-    AgentMessage
-    | Reasoning
-    | CommandExecution
-    | FileChanges
-    | McpToolCall
-    | CollabToolCall
-    | WebSearch
-    | TodoList
-    | Warned
-    | FunctionCall
-    | CustomToolCall
-    | LocalShellCall
-    | FunctionCallOutput
-    | CustomToolCallOutput
+    AgentMessage | Reasoning | CommandExecution | FileChanges | McpToolCall | CollabToolCall | WebSearch | TodoList
+    | Warned | FunctionCall | CustomToolCall | LocalShellCall | FunctionCallOutput | CustomToolCallOutput
     | LocalShellCallOutput
-)
+)  # fmt: skip
 
 
 def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
@@ -201,3 +192,70 @@ def in_camel_case(kind: type[_Item], tag: str) -> type[_Item]:
     fields = [(one.name, one.type, value) for one, value in given]
     made = defstruct(kind.__name__, fields, bases=(kind,), kw_only=True, rename="camel", tag=tag)
     return cast("type[_Item]", made)
+
+
+class Tokens(Struct):
+    """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches.
+
+    They are those of the whole thread so far, or of one call; None for a number that cannot be read.
+    """
+
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+
+    def counted(self) -> Usage:
+        """Return the numbers as agentdash counts them."""
+        cached, written = self.cached_input_tokens, self.cache_write_input_tokens
+        return Usage.of(self.input_tokens, cached, self.output_tokens, self.reasoning_output_tokens, written)
+
+
+class ThreadStarted(Struct, tag_field="type", tag="thread.started"):
+    """The first line: the conversation's id, which stays the same at a resume."""
+
+    thread_id: str | None = None
+
+
+class TurnStarted(Struct, tag_field="type", tag="turn.started"):
+    """The turn begins."""
+
+
+class TurnCompleted(Struct, tag_field="type", tag="turn.completed"):
+    """The proper end of a good turn."""
+
+    usage: Tokens | None = None
+
+
+class TurnFailed(Struct, tag_field="type", tag="turn.failed"):
+    """The proper end of a failed turn; it has no usage."""
+
+    error: Failure | Words = field(default_factory=Failure)
+
+
+class TopError(Struct, tag_field="type", tag="error"):
+    """An error, or a notice such as ``Reconnecting... 1/2``: it never ends a turn on its own."""
+
+    message: Words = ""
+
+
+class ItemStarted(Struct, tag_field="type", tag="item.started"):
+    """An item begins."""
+
+    item: AnyItem
+
+
+class ItemUpdated(Struct, tag_field="type", tag="item.updated"):
+    """An item changed (only todo lists)."""
+
+    item: AnyItem
+
+
+class ItemCompleted(Struct, tag_field="type", tag="item.completed"):
+    """An item ended."""
+
+    item: AnyItem
+
+
+Event = ThreadStarted | TurnStarted | TurnCompleted | TurnFailed | TopError | ItemStarted | ItemUpdated | ItemCompleted

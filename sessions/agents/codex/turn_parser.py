@@ -8,14 +8,14 @@ import zlib
 
 from msgspec import structs
 
-from agentdash.sessions.agents.codex import events, items
+from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.item_steps import described, ended, message_of, readable_error
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.event_parser import EventParser
+from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.costs.reports import THREAD, Report
 
 _OPEN = "call:"
@@ -57,47 +57,32 @@ def _begun(item: items.Call) -> StepFields:
     return tools.begun(item.name, item.namespace, arguments)
 
 
-class CodexState(EventState, kw_only=True):
-    """Adds the last error, which the event that ends the turn repeats."""
-
-    error: Step | None = None
-
-
 class CodexParser(CallItemParser):
     """Parses the stream of one turn."""
 
-    state: CodexState
-    state_type = CodexState
-    decoder = TolerantDecoder(events.Event)
+    decoder = TolerantDecoder(items.Event)
     conversation_ids = UUID
 
-    def event(self, event: events.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+    def event(self, event: items.Event, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
         match event:
-            case events.ThreadStarted():
+            case items.ThreadStarted():
                 return [self._converses(event.thread_id or "", at)]
-            case events.TurnStarted():
+            case items.TurnStarted():
                 return []
-            case events.TurnCompleted():
+            case items.TurnCompleted():
                 return self._completed(event, at)
-            case events.TurnFailed():
+            case items.TurnFailed():
                 return self._failed(readable_error(message_of(event.error)), at)
-            case events.TopError():
+            case items.TopError():
                 return self._trouble(readable_error(event.message), at)
             case _:
-                return self._item(event.item, at, completed=isinstance(event, events.ItemCompleted))
+                return self._item(event.item, at, completed=isinstance(event, items.ItemCompleted))
 
-    def _completed(self, event: events.TurnCompleted, at: int | None) -> list[Step]:
+    def _completed(self, event: items.TurnCompleted, at: int | None) -> list[Step]:
         self.facts.end = "completed"
         self.facts.error = self.facts.notice = None
-        reported = event.usage or events.Usage()
-        usage = Usage.of(
-            reported.input_tokens,
-            reported.cached_input_tokens,
-            reported.output_tokens,
-            reported.reasoning_output_tokens,
-            reported.cache_write_input_tokens,
-        )
+        usage = (event.usage or items.Tokens()).counted()
         if self.facts.reported is not None:
             self.facts.reported.add(Report(source=THREAD, key="", kind="thread", usage=usage, at=at))
         self.facts.thread_usage = usage
@@ -107,9 +92,7 @@ class CodexParser(CallItemParser):
         self.facts.end = "failed"
         self.facts.error = message
         self.facts.notice = None
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _trouble(self, message: str, at: int | None) -> list[Step]:
         if message.startswith("Reconnecting"):
@@ -126,7 +109,8 @@ class CodexParser(CallItemParser):
         if isinstance(item, items.AgentMessage):
             self.facts.last_message = item.text
         fields = described(item)
-        key = item.id or _key(fields)
+        # An item without an id is linked to its end by its kind and its command.
+        key = item.id or f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"
         earlier = self.state.open.pop(key, None)
         step = changed(earlier, fields) if earlier else self._made(fields, at=at, call_id=item.id or None)
         if completed:
@@ -137,8 +121,3 @@ class CodexParser(CallItemParser):
         step = structs.replace(step, status=StepStatus.RUNNING)
         self._remember(key, step)
         return [step]
-
-
-def _key(fields: StepFields) -> str:
-    """Return the key that links the end of an item without an id to its beginning: its kind and its command."""
-    return f"?{fields['kind']}:{zlib.crc32((fields.get('command') or '').encode())}"

@@ -14,6 +14,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+from agentdash.sessions.agents.codex.items import Tokens
 from agentdash.sessions.agents.codex.rollout.edits import find_rollout
 from agentdash.sessions.agents.parsing.json_lines import Count
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
@@ -23,43 +24,6 @@ from agentdash.sessions.rules.costs.prices import Price
 from agentdash.sessions.rules.costs.pricing import call_of, price_of
 from agentdash.sessions.rules.costs.reports import MOST_PENDING, ROLLOUT, Report
 from agentdash.sessions.storage.files.line_reader import LineReader
-
-
-class OpenCall:
-    """Knows whether a model call was under way at the end of a transcript, by the order of codex's records.
-
-    A call gets its record before its commands run, and the sum of the thread follows when they have ended; the next
-    call then begins.  An interrupt writes the sum again before ``turn_aborted``, and behind the commands that it ended
-    for the first time (0.169.0, 0.171.0).  What a call that was under way has used is recorded nowhere.
-    """
-
-    def __init__(self) -> None:
-        self.open = False
-        """True if a call is under way."""
-        self._sums = 0
-        """The sums since the last record of a call."""
-
-    def began(self) -> None:
-        """Take the beginning of the turn: its first call follows."""
-        self.open, self._sums = True, 1
-
-    def recorded(self) -> None:
-        """Take the record of a call."""
-        self.open, self._sums = False, 0
-
-    def summed(self) -> None:
-        """Take a sum of the thread."""
-        self.open = True
-        self._sums += 1
-
-    def aborted(self) -> None:
-        """Take the end of a turn that was interrupted."""
-        self.open = self._sums > 1
-
-    def ended(self) -> None:
-        """Take the end of a turn that no one interrupted."""
-        self.open = False
-
 
 LOOK_SECONDS = 0.1
 """The approximate time limit of one read: a resumed thread's transcript may be long, and a stop must not wait."""
@@ -76,7 +40,7 @@ LONGEST_PAUSE = 60.0
 """Seconds at most between two searches for a missing transcript: a search may read many folders."""
 
 
-class _Tokens(Struct):
+class _Tokens(Tokens):
     input_tokens: Count | None = 0
     cached_input_tokens: Count | None = 0
     cache_write_input_tokens: Count | None = 0
@@ -174,7 +138,9 @@ class CodexMeter(Meter):
         """The tokens of the last call, which are those of the model's context."""
         self._recorded = False
         """True if this turn has records of single calls; the sums then add nothing."""
-        self._call = OpenCall()
+        self._call_is_open = False
+        self._sums = 0
+        """The sums since the last record of a call."""
 
     @property
     def trouble(self) -> str | None:
@@ -224,8 +190,17 @@ class CodexMeter(Meter):
 
     @property
     def misses_call(self) -> bool:
-        """True if the turn's last model call was under way when the transcript ended."""
-        return self._call.open
+        """True if the turn's last model call was under way when the transcript ended, by the order of codex's records.
+
+        A call gets its record before its commands run, and the sum of the thread follows when they have ended; the
+        next call then begins.  An interrupt writes the sum again before ``turn_aborted``, and behind the commands that
+        it ended for the first time (0.169.0, 0.171.0).  What a call that was under way has used is recorded nowhere.
+        """
+        return self._call_is_open
+
+    def _call_began(self) -> None:
+        """Take the beginning of the turn: its first call follows."""
+        self._call_is_open, self._sums = True, 1
 
     def _count_event(self, event: _ContextLine | _EventLine | _RecordLine) -> None:
         match event:
@@ -234,17 +209,21 @@ class CodexMeter(Meter):
             case _RecordLine():
                 if self._is_ours(event.timestamp, event.payload.turn_id):
                     self._recorded = True
-                    self._call.recorded()
-                    used = _usage(event.payload.usage)
+                    self._call_is_open, self._sums = False, 0
+                    used = event.payload.usage.counted()
                     self.context_tokens = used.total_tokens or self.context_tokens
                     self._count(used, event.timestamp)
                 else:
-                    self._skip(_usage(event.payload.usage))
+                    self._skip(event.payload.usage.counted())
             case _EventLine(payload=_Counted() as counted):
                 self._note_sum(counted.info, event.timestamp)
             case _EventLine(payload=_Began() | _Completed() | _Aborted() as edge):
-                if self._is_ours(event.timestamp, edge.turn_id):
-                    self._note_edge(edge)
+                if not self._is_ours(event.timestamp, edge.turn_id):
+                    return
+                if isinstance(edge, _Began):
+                    self._call_began()
+                else:
+                    self._call_is_open = isinstance(edge, _Aborted) and self._sums > 1
 
     def _take_model(self, model: str | None) -> None:
         self.model = model or self.model
@@ -253,24 +232,17 @@ class CodexMeter(Meter):
         """Take a call of an earlier turn: a killed turn has calls behind its last sum."""
         self.thread_before = self.thread_before.plus(used)
 
-    def _note_edge(self, edge: _Began | _Completed | _Aborted) -> None:
-        match edge:
-            case _Began():
-                self._call.began()
-            case _Completed():
-                self._call.ended()
-            case _Aborted():
-                self._call.aborted()
-
     def _note_sum(self, info: _Info | None, timestamp: str) -> None:
         """Take the sum of the thread, which codex writes before the next call."""
         ours = self._is_ours(timestamp)
         if ours:
-            self._call.summed()
+            self._call_is_open, self._sums = True, self._sums + 1
         if info is None or info.total_token_usage is None:
             return
-        total = _usage(info.total_token_usage)
-        self._note_context(info)
+        total = info.total_token_usage.counted()
+        last = info.last_token_usage  # after a compaction, codex estimates it in place of the last call's
+        self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
+        self.context_window = info.model_context_window or self.context_window
         self._take_sum(total, timestamp, ours=ours)
 
     def _take_sum(self, total: Usage, timestamp: str, *, ours: bool) -> None:
@@ -279,12 +251,6 @@ class CodexMeter(Meter):
         elif not self._recorded:
             self._count(_rest(total, self._total), timestamp)
         self._total = self.thread_usage = total
-
-    def _note_context(self, info: _Info) -> None:
-        """Keep the use of the context; after a compaction, codex estimates it in place of the last call's."""
-        last = info.last_token_usage
-        self.context_tokens = (last.total_tokens if last is not None else 0) or self.context_tokens
-        self.context_window = info.model_context_window or self.context_window
 
     def _is_ours(self, timestamp: str, turn: str | None = None) -> bool:  # noqa: ARG002 - codex exec names no turn
         """Return whether the current line belongs to the turn: by its position, else by its time."""
@@ -340,16 +306,6 @@ def configured_model(home: Path) -> str | None:
     except (OSError, ValueError):
         return None
     return model if isinstance(model, str) else None
-
-
-def _usage(tokens: _Tokens) -> Usage:
-    return Usage.of(
-        tokens.input_tokens,
-        tokens.cached_input_tokens,
-        tokens.output_tokens,
-        tokens.reasoning_output_tokens,
-        tokens.cache_write_input_tokens,
-    )
 
 
 def _rest(total: Usage, before: Usage) -> Usage:

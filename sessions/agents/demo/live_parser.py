@@ -7,7 +7,7 @@ from msgspec import field, structs
 from agentdash.sessions.agents.demo import events, live_events
 from agentdash.sessions.agents.demo.turn_parser import DemoParser
 from agentdash.sessions.agents.parsing.event_parser import EventState
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.asks.answers import sentence

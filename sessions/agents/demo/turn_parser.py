@@ -7,7 +7,7 @@ from msgspec import structs
 
 from agentdash.sessions.agents.demo import events
 from agentdash.sessions.agents.parsing.event_parser import EventParser
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 

@@ -15,7 +15,7 @@ from agentdash.sessions.agents.gemini import session_events as events
 from agentdash.sessions.agents.gemini.document import Document, begins
 from agentdash.sessions.agents.gemini.tools import step_of
 from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage, known_sum
@@ -156,7 +156,10 @@ class GeminiSessionParser(TranscriptParser):
 
     def _gemini(self, line: events.Line, met: Met, at: int | None) -> list[Step]:
         steps = self._settings({"model": line.model}, at)
-        self._count(line.tokens, met)
+        usage = _usage(line.tokens) if line.tokens is not None else Usage()
+        if usage.known and usage != met.tokens:
+            self.state.spent = self.state.spent.plus(usage.minus(met.tokens))
+            met.tokens = usage
         for number, thought in enumerate(line.thoughts or ()):
             text = "\n\n".join(filter(None, (thought.subject, thought.description)))
             when = milliseconds(thought.timestamp) or at
@@ -238,13 +241,6 @@ class GeminiSessionParser(TranscriptParser):
             return []
         met.parts[part] = Shown(step.turn, step.index, form)
         return [step]
-
-    def _count(self, tokens: events.Tokens | None, met: Met) -> None:
-        """Count the tokens of a message once, even if gemini writes it again."""
-        usage = _usage(tokens) if tokens is not None else Usage()
-        if usage.known and usage != met.tokens:
-            self.state.spent = self.state.spent.plus(usage.minus(met.tokens))
-            met.tokens = usage
 
 
 def _key(call: str) -> str:

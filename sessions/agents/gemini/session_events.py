@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Words, text_of, value_of
-from agentdash.sessions.agents.parsing.wrappers import is_wrapped
+from agentdash.sessions.agents.parsing.transcript_parser import is_wrapped
 
 _PREAMBLE = frozenset({"hook_context", "session_context", "state_snapshot"})
 _FIRST_WORDS = "This is the Gemini CLI. We are setting up the context"

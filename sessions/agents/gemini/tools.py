@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from agentdash.sessions.agents.gemini.session_events import ToolCall, result_text
-from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields, plan
+from agentdash.sessions.agents.parsing.json_lines import NULL, text_in, value_of
+from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}
@@ -29,9 +29,15 @@ def step_of(call: ToolCall) -> StepFields:
     answer = result_text(call.result)
     fields: StepFields = {"status": _status(call, answer), "output": None if call.result == NULL else answer}
     if call.name == "run_shell_command":
-        return fields | _command(_string(given.get("command")), answer, display, fields)
+        return fields | _command(text_in(given.get("command")), answer, display, fields)
     if call.name in ("write_file", "replace"):
-        change = _change(call.name, given, display)
+        shown = display if isinstance(display, dict) else {}
+        path = text_in(shown.get("filePath")) or text_in(given.get("file_path"))
+        new = shown.get("isNewFile", call.name == "write_file") is True
+        diff = text_in(shown.get("fileDiff"))
+        # The diff's heading has only the last part of the path.
+        hunks = diff[diff.find("@@") :] if "@@" in diff else ""
+        change = Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
         return fields | {"kind": StepKind.FILE_CHANGE, "text": change.path, "tool": call.name, "changes": (change,)}
     fields["tool"], fields["arguments"] = call.name, arguments
     if fields["output"] is None and isinstance(display, str):
@@ -40,10 +46,10 @@ def step_of(call: ToolCall) -> StepFields:
         items = tuple(_item(todo) for todo in given["todos"] if isinstance(todo, dict))
         return fields | plan(items)
     if call.name in ("google_web_search", "web_fetch"):
-        sought = _string(given.get("query") or given.get("prompt") or given.get("url"))
+        sought = text_in(given.get("query") or given.get("prompt") or given.get("url"))
         return fields | {"kind": StepKind.WEB_SEARCH, "text": sought}
     if call.name == "invoke_agent":
-        return fields | {"kind": StepKind.SUBAGENT, "text": _string(given.get("prompt")) or call.name}
+        return fields | {"kind": StepKind.SUBAGENT, "text": text_in(given.get("prompt")) or call.name}
     return fields | {"kind": StepKind.TOOL_CALL, "text": call.name}
 
 
@@ -89,22 +95,8 @@ def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
         report[trailer[1]], body = trailer[2], above
 
 
-def _change(name: str, given: dict[str, Any], display: Any) -> Change:
-    shown = display if isinstance(display, dict) else {}
-    path = _string(shown.get("filePath")) or _string(given.get("file_path"))
-    new = shown.get("isNewFile", name == "write_file") is True
-    diff = _string(shown.get("fileDiff"))
-    # The diff's heading has only the last part of the path.
-    hunks = diff[diff.find("@@") :] if "@@" in diff else ""
-    return Change(path=path, kind="add" if new else "update", diff=hunks.removesuffix("\n") or None)
-
-
 def _item(todo: dict[str, Any]) -> PlanItem:
-    text, status = _string(todo.get("description")), _string(todo.get("status"))
+    text, status = text_in(todo.get("description")), text_in(todo.get("status"))
     if status in _STATES:
         return PlanItem(text=text, status=status)
     return PlanItem(text=f"{text} ({status})" if status else text, status="pending")
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

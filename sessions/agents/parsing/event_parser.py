@@ -9,10 +9,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from msgspec import field
+from msgspec import field, structs
 
 from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE
-from agentdash.sessions.agents.parsing.json_repair import parsed
+from agentdash.sessions.agents.parsing.json_repair import parsed_object
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.parser import ParserState, TurnParser
 from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
@@ -37,9 +37,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class EventState(ParserState, kw_only=True):
-    """Adds the fields that a notice has named: the next version of a CLI may change a field in each of its lines."""
+    """Adds what later lines of the turn refer to."""
 
     named: list[str] = field(default_factory=list)
+    """The fields that a notice has named: the next version of a CLI may change a field in each of its lines."""
+    error: Step | None = None
+    """The last error, which the end of the turn repeats."""
 
 
 class EventParser(TurnParser):
@@ -110,6 +113,13 @@ class EventParser(TurnParser):
         text = f"could not be read in {reading.kind}: {', '.join(new[:_NAMED])}{more}"
         return [self._new(StepKind.NOTICE, text, at=at, event="unreadable")]
 
+    def _fatal(self, message: str, at: int | None) -> Step:
+        """Return the error with which the turn ended: the last one, or a new one."""
+        last = self.state.error
+        if last is not None and last.text == message:
+            return structs.replace(last, kind=StepKind.ERROR, fatal=True)
+        return self._new(StepKind.ERROR, message, at=at, fatal=True)
+
     def _note_stray(self, line: bytes, kind: str) -> None:
         """Keep the text of a line that is not an event: if a start fails, it may be the only reason given."""
         text = line[: 8 * _STRAY_CHARACTERS].decode("utf-8", "replace") if kind == NOT_JSON else _error_of(line)
@@ -128,10 +138,6 @@ def stray_words(text: str) -> str:
 
 def _error_of(line: bytes) -> str | None:
     """Return the text of an ``error`` in a JSON object of an unknown kind."""
-    try:
-        data = parsed(line)
-    except (ValueError, RecursionError):
-        return None
-    error = data.get("error") if isinstance(data, dict) else None
+    error = (parsed_object(line) or {}).get("error")
     text = error.get("message") if isinstance(error, dict) else error
     return text if isinstance(text, str) else None

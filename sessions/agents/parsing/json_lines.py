@@ -4,12 +4,14 @@ An agent prints text from models, servers and files.  Values from this module ca
 no lone surrogates, no numbers beyond 64 bits, and no nesting that is too deep for a later reader's stack.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
 from agentdash.sessions.agents.parsing.json_repair import DEEPEST, parsed, repaired
+
+T = TypeVar("T")
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """The errors that decoding a line can raise."""
@@ -77,9 +79,22 @@ def _plain(data: bytes) -> tuple[bool, Any]:
     return _is_plain(value), value
 
 
+def decoded(data: bytes | str | Raw, kind: type[T]) -> T | None:
+    """Decode JSON strictly as a value of a type; None if it is no such value."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        return None
+
+
 def text_of(raw: Raw) -> str:
     """Return the JSON text of a value."""
     return bytes(raw).decode("utf-8", "replace")
+
+
+def text_in(value: Any) -> str:
+    """Return a value that should be text; empty if it is not."""
+    return value if isinstance(value, str) else ""
 
 
 def declared_type(line: bytes) -> str:

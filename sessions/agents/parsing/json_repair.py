@@ -66,6 +66,15 @@ def parsed(line: bytes) -> Any:
         raise
 
 
+def parsed_object(line: bytes) -> dict[str, Any] | None:
+    """Return the object of a line by the same reading; None if it is none."""
+    try:
+        value = parsed(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def shallow(text: str) -> str:
     """Return JSON text cut at the level `DEEPEST`; ``"…"`` replaces each value that is left out."""
     kept: list[str] = []

@@ -1,20 +1,83 @@
-"""The contract of a parser: it turns the lines of one turn into steps, and its state can be saved and restored."""
+"""The contract of a parser: it turns the lines of one turn into steps, and its state can be saved and restored.
+
+Functions that describe an item return the fields of its step that foreign data fill.
+"""
 
 import re
 from abc import ABC, abstractmethod
-from typing import ClassVar, Unpack
+from typing import Any, ClassVar, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 from msgspec import Struct, field, structs
 
 from agentdash.sessions.agents.names import PLAIN_NAME
-from agentdash.sessions.agents.parsing.step_fields import Details, StepFields
-from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.truncate import trimmed
 from agentdash.sessions.rules.turn_facts import Facts
 
+
+class Details(TypedDict, total=False):
+    """The fields beside its place, its kind, its text and its time; :class:`Step` describes them."""
+
+    status: StepStatus | None
+    ended_at: int | None
+    sender: str | None
+    parent: str | None
+    call_id: str | None
+    command: str | None
+    exit_code: int | None
+    output: str | None
+    server: str | None
+    tool: str | None
+    arguments: Any
+    changes: tuple[Change, ...]
+    items: tuple[PlanItem, ...]
+    fatal: bool | None
+    usage: Usage | None
+    whole_thread: bool
+    turn_usage: Usage | None
+    cost_usd: float | None
+    model: str | None
+    agent_session: str | None
+    event: str | None
+    about_tokens: int | None
+
+
+class StepFields(Details, total=False):
+    """Adds the kind and the text: the description of an item as a whole, or of a change of one."""
+
+    kind: StepKind
+    text: str
+
+
+def changed(step: Step, fields: StepFields, **more: Unpack[StepFields]) -> Step:
+    """Return a step with other values of these fields."""
+    return structs.replace(step, **(fields | more))
+
+
+def known(fields: StepFields) -> StepFields:
+    """Return the fields without those that are None."""
+    return cast("StepFields", {key: value for key, value in fields.items() if value is not None})
+
+
+def plan(items: tuple[PlanItem, ...]) -> StepFields:
+    """Return the fields of a plan that are made from its items."""
+    done = sum(item.status == "completed" for item in items)
+    return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
 MOST_OPEN = 10_000
 """Steps that may be open at once.  No agent needs this many; the limit bounds memory if steps begin and never end."""
+
+
+def remember(memory: dict[K, V], key: K, value: V, most: int = MOST_OPEN) -> None:
+    """Keep a value by its key; drop the oldest one if more than the most are kept."""
+    memory[key] = value
+    if len(memory) > most:
+        del memory[next(iter(memory))]
 
 
 class ParserState(Struct, kw_only=True):
@@ -80,8 +143,11 @@ class TurnParser(ABC):
 
     def close(self, at: int | None = None) -> list[Step]:
         """Return the open steps as interrupted, after the agent's process has ended."""
-        still_open = self.state.open.values()
-        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in still_open]
+        return self._interrupted(at)
+
+    def _interrupted(self, at: int | None) -> list[Step]:
+        """Return the open steps as interrupted: no later line will end them."""
+        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
         self.state.open.clear()
         return steps
 
@@ -119,9 +185,7 @@ class TurnParser(ABC):
 
     def _remember(self, key: str, step: Step) -> None:
         """Keep an open step until its end; drop the oldest if more than `MOST_OPEN` are open."""
-        self.state.open[key] = step
-        if len(self.state.open) > MOST_OPEN:
-            del self.state.open[next(iter(self.state.open))]
+        remember(self.state.open, key, step)
 
     def _unknown(self, line: bytes, at: int | None, event: str) -> Step:
         """Count an unrecognized line, and return a step that shows its raw text."""

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from agentdash.sessions.agents.parsing.json_lines import decoded
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.model.plan_windows import PlanWindow, from_claude, from_codex
 
@@ -18,13 +17,13 @@ _TAIL_BYTES = 256 * 1024
 
 def claude_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
     """Return the windows of a ``rate_limit_event`` of claude (2.1.330, its own schema)."""
-    event = next((one for one in map(_decoded, parts(line)) if one.get("type") == "rate_limit_event"), None)
+    event = next((one for one in map(_object, parts(line)) if one.get("type") == "rate_limit_event"), None)
     return from_claude(event.get("rate_limit_info"), agent) if event is not None else ()
 
 
 def server_report(line: bytes, agent: str) -> tuple[PlanWindow, ...]:
     """Return the windows of ``account/rateLimits/updated`` of ``codex app-server`` (0.169.0, its own schema)."""
-    message = _decoded(line)
+    message = _object(line)
     params = message.get("params")
     if message.get("method") != "account/rateLimits/updated" or not isinstance(params, dict):
         return ()
@@ -43,15 +42,11 @@ def rollout_report(path: Path, agent: str) -> tuple[PlanWindow, ...]:
         if b'"rate_limits"' not in line:
             continue
         for part in reversed(parts(line)):
-            payload = _decoded(part).get("payload")
+            payload = _object(part).get("payload")
             if isinstance(payload, dict) and (found := from_codex(payload.get("rate_limits"), agent)):
                 return found
     return ()
 
 
-def _decoded(line: bytes) -> dict[str, Any]:
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, RecursionError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def _object(line: bytes) -> dict[str, Any]:
+    return decoded(line, dict[str, Any]) or {}

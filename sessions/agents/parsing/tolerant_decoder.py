@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw, Struct, inspect
 
 from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
-from agentdash.sessions.agents.parsing.json_repair import Numeral, parsed, repaired, shallow
+from agentdash.sessions.agents.parsing.json_repair import parsed, repaired, shallow
 from agentdash.sessions.agents.parsing.line_parts import parts
 
 T = TypeVar("T")
@@ -221,7 +221,8 @@ class _Fitting:
         return fitted
 
     def _leave_out(self, path: str, value: Any) -> None:
-        self.unread.append(Unread(path, _shortened(value)))
+        text = _text(value)
+        self.unread.append(Unread(path, text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"))
 
 
 def _scalar(value: Any, shape: inspect.Type) -> Any:
@@ -306,13 +307,4 @@ def _is_tagged(shape: inspect.Type) -> bool:
 
 
 def _text(value: Any) -> str:
-    return msgspec.json.encode(value, enc_hook=_as_printed).decode()
-
-
-def _as_printed(numeral: Numeral) -> Raw:
-    return Raw(numeral.encode())
-
-
-def _shortened(value: Any) -> str:
-    text = _text(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return msgspec.json.encode(value, enc_hook=lambda numeral: Raw(numeral.encode())).decode()

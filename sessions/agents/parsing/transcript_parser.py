@@ -4,7 +4,8 @@ A turn file holds one turn and no times.  A transcript holds many turns, and eac
 start nothing; each belongs to a :class:`..base.TranscriptFormat`.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from agentdash.sessions.agents.parsing.event_parser import EventParser, EventSta
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, declared_type
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import Reading, TolerantDecoder, Unread
-from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
+from agentdash.sessions.model.session import Step, StepKind, Usage
 
 T = TypeVar("T")
 
@@ -141,12 +142,6 @@ class TranscriptParser(EventParser):
             return []
         return [self._new(StepKind.USAGE, at=at, usage=usage, cost_usd=cost)]
 
-    def _interrupted(self, at: int | None) -> list[Step]:
-        """Return the open steps as interrupted: no later line will end them."""
-        steps = [structs.replace(s, status=StepStatus.INTERRUPTED, ended_at=at) for s in self.state.open.values()]
-        self.state.open.clear()
-        return steps
-
     def _session(self, session: str | None, at: int | None) -> list[Step]:
         """Begin a conversation, unless it is the current one; return its steps."""
         state = self.state
@@ -170,11 +165,31 @@ class TranscriptParser(EventParser):
             known[name] = value
             if name == "model":
                 self.facts.model = value
-                steps += self._named_model(value)
+                start, self.state.start = self.state.start, None
+                steps += [structs.replace(start, model=value)] if start is not None else []
             if earlier is not None:
                 steps.append(self._note(f"{name} changed from {earlier} to {value}", at, "settings"))
         return steps
 
-    def _named_model(self, model: str) -> list[Step]:
-        start, self.state.start = self.state.start, None
-        return [structs.replace(start, model=model)] if start is not None else []
+
+_OPENED = re.compile(r"\s*<([A-Za-z][A-Za-z0-9_-]{0,60})(?:\s[^<>]{0,200})?>")
+
+
+def is_wrapped(text: str, names: Container[str], trailed: Container[str] = ()) -> bool:
+    """Return whether an agent wrote a text: it is nothing but closed elements with these names, one after the other.
+
+    A prompt of the user may begin with any tag; so only whole texts in known tags count.
+
+    Args:
+        trailed: those of them behind which the agent writes more text.
+    """
+    at = 0
+    while (opened := _OPENED.match(text, at)) is not None and opened[1] in names:
+        closed = text.find(f"</{opened[1]}", opened.end())
+        end = text.find(">", closed) + 1 if closed >= 0 else 0
+        if end == 0:
+            return False
+        if opened[1] in trailed:
+            return True
+        at = end
+    return at > 0 and not text[at:].strip()

@@ -16,8 +16,7 @@ from agentdash.sessions.mcp.orchestration.schemas import Asked, Did, Shared, Wor
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.session import Session, Step, StepKind
 from agentdash.sessions.rules.asks.model import Verdict
-from agentdash.sessions.rules.digest.collect import Digest, digest
-from agentdash.sessions.rules.digest.summary import changed_lines
+from agentdash.sessions.rules.digest.collect import Digest, changed_lines, digest
 from agentdash.sessions.rules.step_outcome import changed_files
 from agentdash.sessions.text.units import dollars
 

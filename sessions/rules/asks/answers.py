@@ -184,7 +184,7 @@ def taken(ask: Ask) -> tuple[Verdict, ...]:
     That permission is taken if the agent remembers it, or if agentdash can: then it follows the one to allow.  An ask
     whose row lacks a part can only be denied.
     """
-    from agentdash.sessions.rules.asks.always import scope  # only a process that shows or answers an ask needs it
+    from agentdash.sessions.rules.asks.dangerous import scope  # only a process that shows or answers an ask needs it
 
     verdicts, remembered = list(dict.fromkeys(ask.verdicts)), bool(scope(ask))
     if Verdict.ALWAYS in verdicts and not remembered:
@@ -293,8 +293,10 @@ def not_given(ask: Ask, verdict: Verdict, folder: str) -> str:
     Args:
         folder: the worker's folder, an absolute path.
     """
-    from agentdash.sessions.rules.asks.always import own_scope  # few processes judge for a lead
-    from agentdash.sessions.rules.asks.dangerous import only_the_user
+    from agentdash.sessions.rules.asks.dangerous import (
+        only_the_user,
+        own_scope,  # few processes judge for a lead
+    )
 
     if verdict in _DENIALS:
         return ""

@@ -71,6 +71,18 @@ def options(spec: str) -> dict[str, Option]:
     return found
 
 
+def form_of(
+    spec: str = "",
+    operands: Operands = "none",
+    *,
+    most: int = 1_000,
+    groups: bool = True,
+    patterns: frozenset[str] = frozenset(),
+) -> Form:
+    """Return a form with the options that a text lists, as :func:`options` reads it."""
+    return Form(options=options(spec), operands=operands, most=most, groups=groups, patterns=patterns)
+
+
 def read(form: Form, words: Sequence[str]) -> Read | None:
     """Return the arguments of a program as its form reads them; None if one of them is not understood."""
     found: list[tuple[str, str]] = []

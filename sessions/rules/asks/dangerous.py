@@ -10,6 +10,8 @@ forms are understood is judged by its form.  Of another program, such as ``make`
 permission for its name covers all of it.  The programs that are listed here are left to the user, because their name
 says nothing about what they do: they run what is among their arguments, end or overwrite things of the machine, or
 reach another one.
+
+Permission for the rest of a session is remembered by the agent itself, or by agentdash.
 """
 
 import os
@@ -19,12 +21,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentdash.sessions.rules.asks import git_forms, reader_forms
-from agentdash.sessions.rules.asks.command_forms import Form, options, read
-from agentdash.sessions.rules.asks.model import Ask, AskKind
+from agentdash.sessions.rules.asks.command_forms import Form, form_of, read
+from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.other_names import without_version
 from agentdash.sessions.rules.asks.places import Place, is_folder, paths_in, place_at, real
 from agentdash.sessions.rules.asks.protected import runs_something
 from agentdash.sessions.rules.asks.simple_command import Simple, commands
+from agentdash.sessions.text.sanitize import one_line
 
 NO_LIST = "it is not a list of simple commands"
 OUTSIDE = "it runs outside the folder"
@@ -90,9 +93,7 @@ def _can_enter(folder: str) -> bool:
 def is_reading(words: Sequence[str], place: Place) -> bool:
     """Return whether a command only reads files of the folder."""
     name = known_name(words[0])
-    if name == "git":
-        return git_forms.is_understood(words[1:], place, acts=False)
-    return bool(name) and reader_forms.is_reading(name, words[1:], place)
+    return bool(name) and _is_understood(name, words[1:], place, acts=False)
 
 
 def known_name(program: str) -> str:
@@ -162,13 +163,13 @@ _WRAPPERS: Mapping[str, re.Pattern[str]] = {
 """Programs that run the command among their arguments without a change, and what is before it."""
 
 _FILES: Mapping[str, Form] = {
-    "mkdir": Form(options=options("-p -v --parents --verbose"), operands="paths"),
-    "touch": Form(options=options("-a -c -m"), operands="paths"),
-    "rm": Form(options=options("-f -v --force --verbose"), operands="paths"),
-    "rmdir": Form(options=options("-v --verbose"), operands="paths"),
-    "cp": Form(options=options("-p -v -n -f --verbose --no-clobber --force"), operands="paths"),
-    "mv": Form(options=options("-v -n -f --verbose --no-clobber --force"), operands="paths"),
-    "tee": Form(options=options("-a --append"), operands="paths"),
+    "mkdir": form_of("-p -v --parents --verbose", "paths"),
+    "touch": form_of("-a -c -m", "paths"),
+    "rm": form_of("-f -v --force --verbose", "paths"),
+    "rmdir": form_of("-v --verbose", "paths"),
+    "cp": form_of("-p -v -n -f --verbose --no-clobber --force", "paths"),
+    "mv": form_of("-v -n -f --verbose --no-clobber --force", "paths"),
+    "tee": form_of("-a --append", "paths"),
 }
 """Programs that change the files that they name, and nothing else."""
 
@@ -257,23 +258,19 @@ def _of_words(words: Sequence[str], place: Place) -> str:
     program, arguments = words[0], words[1:]
     name, known = _plain_name(program), known_name(program)
     if has_forms(name):
-        understood = known == name and _is_understood(name, arguments, place)
+        understood = known == name and _is_understood(name, arguments, place, acts=True)
         return "" if understood else _REASON.get(name, NOT_A_FORM)
     if name in _FILES:
         return _of_files(name, arguments, place) if known == name else NOT_A_FORM
     if name in _WRAPPERS and known == name:
-        return _of_wrapped(_WRAPPERS[name], arguments, place)
+        found = _WRAPPERS[name].match(" ".join(arguments) + " ")
+        rest = arguments[found.group().count(" ") :] if found is not None else ()
+        return _of_words(rest, place) if rest and not rest[0].startswith("-") else _REASON["env"]
     if name in _REASON or name.startswith("mkfs."):
         return _REASON.get(name, _REASON["mkfs"])
     if name in _INTERPRETERS and not _runs_a_file(arguments):
         return "it runs code that is in no file"
     return _of_unknown(program, arguments, place)
-
-
-def _of_wrapped(begin: re.Pattern[str], arguments: Sequence[str], place: Place) -> str:
-    found = begin.match(" ".join(arguments) + " ")
-    rest = arguments[found.group().count(" ") :] if found is not None else ()
-    return _of_words(rest, place) if rest and not rest[0].startswith("-") else _REASON["env"]
 
 
 def _plain_name(program: str) -> str:
@@ -287,9 +284,9 @@ def _plain_name(program: str) -> str:
     return name
 
 
-def _is_understood(name: str, arguments: Sequence[str], place: Place) -> bool:
+def _is_understood(name: str, arguments: Sequence[str], place: Place, *, acts: bool) -> bool:
     if name == "git":
-        return git_forms.is_understood(arguments, place, acts=True)
+        return git_forms.is_understood(arguments, place, acts=acts)
     return reader_forms.is_reading(name, arguments, place)
 
 
@@ -335,3 +332,36 @@ def _is_of_folder(program: str, place: Place) -> bool:
         return False
     in_folder = place.has(program.rpartition("/")[0] or "/")
     return place.has(program) or (in_folder and _plain_name(found) == _plain_name(program))
+
+
+ALLOWABLE = (AskKind.COMMAND, AskKind.EDIT, AskKind.TOOL)
+"""The kinds that agentdash can allow; plans, wider permissions and questions are the user's."""
+
+REMEMBERED = "the same, for this session (agentdash remembers it)"
+
+
+def own_scope(ask: Ask) -> str:
+    """Return what the agent's own ``always`` covers, on one clean line; empty if it has none."""
+    return one_line(ask.always) if Verdict.ALWAYS in ask.verdicts else ""
+
+
+def can_remember(ask: Ask) -> bool:
+    """Return whether agentdash can allow an ask because the user allowed the same before.
+
+    What only the user can allow is the user's each time (:func:`danger`); it must stay in the folder of the ask.
+    """
+    if Verdict.ALLOW not in ask.verdicts or ask.kind not in ALLOWABLE or ask.each_time or not ask.body:
+        return False
+    if len(ask.body.encode("utf-8", "replace")) > MOST_BODY_BYTES:
+        return False  # its row has only the beginning
+    if unplaced(ask):
+        return False
+    folder = ask.cwd or "/"
+    if ask.kind is AskKind.COMMAND:
+        return not danger(ask.body, folder, folder)
+    return not of_files(ask, folder, folder)
+
+
+def scope(ask: Ask) -> str:
+    """Return what permission for the rest of the session would cover; empty if the ask does not take it."""
+    return own_scope(ask) or (REMEMBERED if can_remember(ask) else "")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from agentdash.sessions.rules.asks.command_forms import Form, Read, options, read
+from agentdash.sessions.rules.asks.command_forms import Form, Read, form_of, read
 from agentdash.sessions.rules.asks.places import Place, is_in
 from agentdash.sessions.rules.asks.repository import REMOTE, may_be_path, trouble
 
@@ -31,141 +31,101 @@ _REVISIONS = (
     " --no-abbrev-commit --date:T --relative-date --parents --children --left-right --cherry-pick --cherry"
     " --cherry-mark --boundary --full-history --simplify-merges --ancestry-path --oneline"
 )
-_LOG = Form(
-    options=options(
-        f"{_DIFF} {_REVISIONS} --graph --decorate?T --no-decorate --decorate-refs:T --follow --full-diff --source"
-        " --use-mailmap --mailmap --no-mailmap --notes?T --no-notes -m -c --cc --log-size --clear-decorations"
-        " --show-pulls -g --walk-reflogs --reflog"
-    ),
-    operands="revisions",
+_LOG = form_of(
+    f"{_DIFF} {_REVISIONS} --graph --decorate?T --no-decorate --decorate-refs:T --follow --full-diff --source"
+    " --use-mailmap --mailmap --no-mailmap --notes?T --no-notes -m -c --cc --log-size --clear-decorations"
+    " --show-pulls -g --walk-reflogs --reflog",
+    "revisions",
     groups=False,
 )
 READING: Mapping[str, Form] = {
     "log": _LOG,
     "show": _LOG,
-    "diff": Form(
-        options=options(f"{_DIFF} --cached --staged --merge-base --exit-code --quiet"),
-        operands="revisions",
-        groups=False,
+    "diff": form_of(f"{_DIFF} --cached --staged --merge-base --exit-code --quiet", "revisions", groups=False),
+    "status": form_of(
+        "-s -b -v -z -u?T --short --branch --porcelain?T --long --untracked-files?T --ignored?T --show-stash"
+        " --ahead-behind --no-ahead-behind --no-renames --find-renames?T --column?T --no-column --verbose",
+        "paths",
     ),
-    "status": Form(
-        options=options(
-            "-s -b -v -z -u?T --short --branch --porcelain?T --long --untracked-files?T --ignored?T --show-stash"
-            " --ahead-behind --no-ahead-behind --no-renames --find-renames?T --column?T --no-column --verbose"
-        ),
-        operands="paths",
-    ),
-    "grep": Form(
-        options=options(
-            "-i -n -l -L -c -w -v -E -F -G -P -h -H -o -q -a -I -p -W -# -e=T -m=N -A=N -B=N -C=N --cached --untracked"
-            " --column --break --heading --count --line-number --ignore-case --word-regexp --name-only"
-            " --files-with-matches --files-without-match --show-function --function-context --all-match --and --or"
-            " --not --max-depth=N --color?T --no-color --full-name --extended-regexp --fixed-strings --perl-regexp"
-            " --basic-regexp --invert-match --only-matching --quiet --text --null --max-count=N --after-context=N"
-            " --before-context=N --context=N"
-        ),
-        operands="pattern-revisions",
+    "grep": form_of(
+        "-i -n -l -L -c -w -v -E -F -G -P -h -H -o -q -a -I -p -W -# -e=T -m=N -A=N -B=N -C=N --cached --untracked"
+        " --column --break --heading --count --line-number --ignore-case --word-regexp --name-only"
+        " --files-with-matches --files-without-match --show-function --function-context --all-match --and --or"
+        " --not --max-depth=N --color?T --no-color --full-name --extended-regexp --fixed-strings --perl-regexp"
+        " --basic-regexp --invert-match --only-matching --quiet --text --null --max-count=N --after-context=N"
+        " --before-context=N --context=N",
+        "pattern-revisions",
         patterns=frozenset({"-e"}),
     ),
-    "ls-files": Form(
-        options=options(
-            "-c -d -m -o -i -s -u -t -v -k -z -x=T --cached --deleted --modified --others --ignored --stage --unmerged"
-            " --killed --exclude=T --exclude-standard --full-name --error-unmatch --abbrev?N --directory"
-            " --no-empty-directory --deduplicate --eol"
-        ),
-        operands="paths",
+    "ls-files": form_of(
+        "-c -d -m -o -i -s -u -t -v -k -z -x=T --cached --deleted --modified --others --ignored --stage --unmerged"
+        " --killed --exclude=T --exclude-standard --full-name --error-unmatch --abbrev?N --directory"
+        " --no-empty-directory --deduplicate --eol",
+        "paths",
     ),
-    "ls-tree": Form(
-        options=options("-d -r -t -l -z --name-only --name-status --full-name --full-tree --abbrev?N --long"),
-        operands="revisions",
+    "ls-tree": form_of(
+        "-d -r -t -l -z --name-only --name-status --full-name --full-tree --abbrev?N --long", "revisions"
     ),
-    "rev-parse": Form(
-        options=options(
-            "-q --show-toplevel --abbrev-ref?T --short?N --verify --quiet --git-dir --absolute-git-dir --git-common-dir"
-            " --is-inside-work-tree --is-bare-repository --show-prefix --show-cdup --symbolic-full-name --symbolic"
-        ),
-        operands="revisions",
+    "rev-parse": form_of(
+        "-q --show-toplevel --abbrev-ref?T --short?N --verify --quiet --git-dir --absolute-git-dir --git-common-dir"
+        " --is-inside-work-tree --is-bare-repository --show-prefix --show-cdup --symbolic-full-name --symbolic",
+        "revisions",
         groups=False,
     ),
-    "rev-list": Form(
-        options=options(f"{_REVISIONS} --count --objects --header --timestamp --max-parents:N --min-parents:N"),
-        operands="revisions",
+    "rev-list": form_of(
+        f"{_REVISIONS} --count --objects --header --timestamp --max-parents:N --min-parents:N",
+        "revisions",
         groups=False,
     ),
-    "cat-file": Form(options=options("-p -t -s -e"), operands="revisions", most=1),
-    "blame": Form(
-        options=options(
-            "-L=T -s -e -w -f -n -l -t -b -c -p -M?T -C?T --date:T --porcelain --line-porcelain --show-email"
-            " --show-name --show-number --root --color-lines --since=T --abbrev?N"
-        ),
-        operands="revisions",
+    "cat-file": form_of("-p -t -s -e", "revisions", most=1),
+    "blame": form_of(
+        "-L=T -s -e -w -f -n -l -t -b -c -p -M?T -C?T --date:T --porcelain --line-porcelain --show-email"
+        " --show-name --show-number --root --color-lines --since=T --abbrev?N",
+        "revisions",
         groups=False,
     ),
-    "shortlog": Form(
-        options=options(
-            "-s -n -e -c --summary --numbered --email --committer --all --since:T --until:T --after:T --before:T"
-            " --no-merges --author:T --format:F --group:F"
-        ),
-        operands="revisions",
+    "shortlog": form_of(
+        "-s -n -e -c --summary --numbered --email --committer --all --since:T --until:T --after:T --before:T"
+        " --no-merges --author:T --format:F --group:F",
+        "revisions",
     ),
-    "describe": Form(
-        options=options(
-            "--tags --all --always --long --abbrev:N --match:T --exclude:T --exact-match --contains --first-parent"
-            " --candidates:N"
-        ),
-        operands="revisions",
+    "describe": form_of(
+        "--tags --all --always --long --abbrev:N --match:T --exclude:T --exact-match --contains --first-parent"
+        " --candidates:N",
+        "revisions",
     ),
-    "branch": Form(
-        options=options(
-            "-a -r -v -q --all --remotes --verbose --show-current --list --sort:F --color?T --no-color --column?T"
-            " --no-column --merged?T --no-merged?T --contains?T --no-contains?T --points-at:T --ignore-case --abbrev?N"
-        ),
-        operands="revisions",
+    "branch": form_of(
+        "-a -r -v -q --all --remotes --verbose --show-current --list --sort:F --color?T --no-color --column?T"
+        " --no-column --merged?T --no-merged?T --contains?T --no-contains?T --points-at:T --ignore-case --abbrev?N",
+        "revisions",
     ),
-    "tag": Form(
-        options=options(
-            "-l -n?N -i --list --sort:F --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
-            " --no-column --color?T --ignore-case"
-        ),
-        operands="revisions",
+    "tag": form_of(
+        "-l -n?N -i --list --sort:F --contains?T --no-contains?T --merged?T --no-merged?T --points-at:T --column?T"
+        " --no-column --color?T --ignore-case",
+        "revisions",
     ),
-    "remote": Form(options=options("-v --verbose")),
-    "remote get-url": Form(options=options("--all --push"), operands="revisions", most=1),
-    "stash list": Form(options=options("-# -n=N --oneline --stat"), groups=False),
-    "stash show": Form(
-        options=options("-p -u --patch --stat --name-only --name-status --numstat"),
-        operands="revisions",
-        most=1,
-        groups=False,
+    "remote": form_of("-v --verbose"),
+    "remote get-url": form_of("--all --push", "revisions", most=1),
+    "stash list": form_of("-# -n=N --oneline --stat", groups=False),
+    "stash show": form_of(
+        "-p -u --patch --stat --name-only --name-status --numstat", "revisions", most=1, groups=False
     ),
-    "worktree list": Form(options=options("-v -z --porcelain --verbose")),
-    "merge-base": Form(
-        options=options("-a --all --is-ancestor --fork-point --octopus --independent"), operands="revisions"
-    ),
-    "count-objects": Form(options=options("-v -H --verbose --human-readable")),
-    "version": Form(options=options("--build-options")),
+    "worktree list": form_of("-v -z --porcelain --verbose"),
+    "merge-base": form_of("-a --all --is-ancestor --fork-point --octopus --independent", "revisions"),
+    "count-objects": form_of("-v -H --verbose --human-readable"),
+    "version": form_of("--build-options"),
 }
 
 ACTING: Mapping[str, Form] = {
-    "add": Form(options=options("-A -u -v -n -N --all --update --verbose --dry-run --intent-to-add"), operands="paths"),
-    "commit": Form(
-        options=options("-m=T -a -q -v -s --message=T --all --quiet --no-edit --allow-empty --signoff --dry-run"),
-        operands="paths",
+    "add": form_of("-A -u -v -n -N --all --update --verbose --dry-run --intent-to-add", "paths"),
+    "commit": form_of(
+        "-m=T -a -q -v -s --message=T --all --quiet --no-edit --allow-empty --signoff --dry-run", "paths"
     ),
-    "push": Form(
-        options=options("-u -q -v -n --set-upstream --quiet --verbose --dry-run --progress --porcelain --tags"),
-        operands="texts",
-    ),
-    "fetch": Form(
-        options=options("-q -v -p -t --quiet --verbose --prune --all --tags --dry-run --progress --depth:N"),
-        operands="texts",
-    ),
-    "pull": Form(
-        options=options("-q -v -r --quiet --verbose --ff-only --rebase --no-rebase --no-edit --progress"),
-        operands="texts",
-    ),
-    "switch": Form(options=options("-c=T -q -d --create=T --quiet --detach"), operands="revisions", most=2),
-    "checkout": Form(options=options("-b=T -q --quiet"), operands="none"),
+    "push": form_of("-u -q -v -n --set-upstream --quiet --verbose --dry-run --progress --porcelain --tags", "texts"),
+    "fetch": form_of("-q -v -p -t --quiet --verbose --prune --all --tags --dry-run --progress --depth:N", "texts"),
+    "pull": form_of("-q -v -r --quiet --verbose --ff-only --rebase --no-rebase --no-edit --progress", "texts"),
+    "switch": form_of("-c=T -q -d --create=T --quiet --detach", "revisions", most=2),
+    "checkout": form_of("-b=T -q --quiet", "none"),
 }
 _REFSPEC = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _LISTING = ("--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
@@ -217,16 +177,6 @@ def _has_operands_in(form: Form, found: Read, place: Place) -> bool:
     return form.operands == "texts" or all(place.has(word) and not word.startswith(":") for word in operands)
 
 
-def _lists(found: Read, _: Place) -> bool:
-    """Without an option that makes it list, branch and tag create what their operand names."""
-    return not found.operands or found.has(*_LISTING)
-
-
-def _commits(found: Read, _: Place) -> bool:
-    """Without a message, git opens the editor."""
-    return found.has("-m", "--message")
-
-
 def _named_remote(found: Read, place: Place) -> bool:
     """A remote is one of the names in the settings: git takes a folder of the same name as an address."""
     remote, refs = found.operands[:1], found.operands[1:]
@@ -237,9 +187,10 @@ def _named_remote(found: Read, place: Place) -> bool:
 
 
 _CHECKS: Mapping[str, Callable[[Read, Place], bool]] = {
-    "branch": _lists,
+    # Without an option that makes it list, branch and tag create what their operand names.
+    "branch": lambda found, _: not found.operands or found.has(*_LISTING),
     "tag": lambda found, _: not found.operands or found.has("-l", *_LISTING),
-    "commit": _commits,
+    "commit": lambda found, _: found.has("-m", "--message"),  # else git opens the editor
     "push": _named_remote,
     "fetch": _named_remote,
     "pull": _named_remote,

@@ -98,15 +98,7 @@ _BEGINNINGS = (
     ".env.", ".bash", ".zsh", "makefile.", "rakefile.", "requirements", ".eslintrc", ".prettierrc", ".babelrc",
     ".lintstagedrc.", ".mocharc", ".stylelintrc", "dockerfile.",
 )  # fmt: skip
-_CONFIGURATION = (
-    ".config.json",
-    ".config.js",
-    ".config.cjs",
-    ".config.mjs",
-    ".config.ts",
-    ".config.mts",
-    ".config.cts",
-)
+_CONFIGURATION = tuple(f".config.{kind}" for kind in ("json", "js", "cjs", "mjs", "ts", "mts", "cts"))
 """The settings of a JavaScript tool are a program."""
 
 _STATE = "agentdash.db"

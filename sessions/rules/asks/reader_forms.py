@@ -8,127 +8,104 @@ has the environment.  Seen in GNU coreutils 9.1, grep 3.8, findutils 4.9, diffut
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from agentdash.sessions.rules.asks.command_forms import Form, Read, options, read
+from agentdash.sessions.rules.asks.command_forms import Form, Read, form_of, read
 from agentdash.sessions.rules.asks.places import Place
 
-_DIGESTS = Form(options=options("-b -t -z --tag --binary --text --zero"), operands="files")
-_NAMES = Form(options=options("-a -z -s=T --multiple --suffix=T --zero"), operands="texts")
-_ENDS = Form(options=options("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose"), operands="files")
+_DIGESTS = form_of("-b -t -z --tag --binary --text --zero", "files")
+_NAMES = form_of("-a -z -s=T --multiple --suffix=T --zero", "texts")
+_ENDS = form_of("-# -n=N -c=N -q -v --lines=N --bytes=N --quiet --silent --verbose", "files")
 _CONTEXT = "-A=N -B=N -C=N --after-context=N --before-context=N --context?N"  # BSD grep: --context or --context=N
 _BY_PATTERN = frozenset({"-e", "--regexp", "-f", "--file"})
 
 FORMS: Mapping[str, Form] = {
-    "ls": Form(
-        options=options(
-            "-a -A -l -h -1 -R -r -t -S -F -d -i -s -p -n -g -o -c -u -x -C -m -k -q --all --almost-all --color?T"
-            " --recursive --reverse --sort=T --time=T --time-style=T --human-readable --size --directory --inode"
-            " --classify?T --group-directories-first --full-time --file-type --si --numeric-uid-gid"
-        ),
-        operands="paths",
+    "ls": form_of(
+        "-a -A -l -h -1 -R -r -t -S -F -d -i -s -p -n -g -o -c -u -x -C -m -k -q --all --almost-all --color?T"
+        " --recursive --reverse --sort=T --time=T --time-style=T --human-readable --size --directory --inode"
+        " --classify?T --group-directories-first --full-time --file-type --si --numeric-uid-gid",
+        "paths",
     ),
-    "cat": Form(
-        options=options(
-            "-n -b -s -E -T -A -v -e -t -u --number --number-nonblank --squeeze-blank --show-ends --show-tabs"
-            " --show-all --show-nonprinting"
-        ),
-        operands="files",
+    "cat": form_of(
+        "-n -b -s -E -T -A -v -e -t -u --number --number-nonblank --squeeze-blank --show-ends --show-tabs"
+        " --show-all --show-nonprinting",
+        "files",
     ),
     "head": _ENDS,
     "tail": _ENDS,
-    "wc": Form(options=options("-l -w -c -m -L --lines --words --bytes --chars --max-line-length"), operands="files"),
-    "nl": Form(options=options("-b=T -n=T -w=N -s=T -v=N -i=N"), operands="files"),
-    "tac": Form(operands="files"),
-    "grep": Form(
-        options=options(
-            f"-r -i -n -l -L -c -o -w -x -v -E -F -G -P -H -h -s -q -a -I -b -T -e=T -f=P -m=N -# {_CONTEXT}"
-            " --include=T --exclude=T --exclude-dir=T --color?T --colour?T --recursive --ignore-case"
-            " --no-ignore-case --line-number --count --files-with-matches --files-without-match --only-matching"
-            " --word-regexp --line-regexp --invert-match --extended-regexp --fixed-strings --basic-regexp --perl-regexp"
-            " --with-filename --no-filename --no-messages --quiet --silent --text --max-count=N --regexp=T --file=P"
-            " --null --byte-offset"
-        ),
-        operands="pattern",
+    "wc": form_of("-l -w -c -m -L --lines --words --bytes --chars --max-line-length", "files"),
+    "nl": form_of("-b=T -n=T -w=N -s=T -v=N -i=N", "files"),
+    "tac": form_of(operands="files"),
+    "grep": form_of(
+        f"-r -i -n -l -L -c -o -w -x -v -E -F -G -P -H -h -s -q -a -I -b -T -e=T -f=P -m=N -# {_CONTEXT}"
+        " --include=T --exclude=T --exclude-dir=T --color?T --colour?T --recursive --ignore-case"
+        " --no-ignore-case --line-number --count --files-with-matches --files-without-match --only-matching"
+        " --word-regexp --line-regexp --invert-match --extended-regexp --fixed-strings --basic-regexp --perl-regexp"
+        " --with-filename --no-filename --no-messages --quiet --silent --text --max-count=N --regexp=T --file=P"
+        " --null --byte-offset",
+        "pattern",
         patterns=_BY_PATTERN,
     ),
-    "rg": Form(
-        options=options(
-            f"-i -S -s -n -N -l -c -o -w -x -v -F -P -U -H -I -q -a -u -. -0 -p -e=T -f=P -m=N -g=T -t=T -T=T -M=N -r=T"
-            f" {_CONTEXT} --hidden --no-ignore --files --files-with-matches --files-without-match --count --glob=T"
-            " --iglob=T --type=T --type-not=T --type-list --json --stats --color=T --heading --no-heading --sort=T"
-            " --max-depth=N --max-count=N --ignore-case --smart-case --case-sensitive --line-number --no-line-number"
-            " --only-matching --fixed-strings --word-regexp --invert-match --multiline --multiline-dotall --regexp=T"
-            " --file=P --with-filename --no-filename --replace=T --column --trim --passthru --vimgrep --no-messages"
-            " --max-columns=N --null --pcre2 --quiet --text --crlf"
-        ),
-        operands="pattern",
+    "rg": form_of(
+        f"-i -S -s -n -N -l -c -o -w -x -v -F -P -U -H -I -q -a -u -. -0 -p -e=T -f=P -m=N -g=T -t=T -T=T -M=N -r=T"
+        f" {_CONTEXT} --hidden --no-ignore --files --files-with-matches --files-without-match --count --glob=T"
+        " --iglob=T --type=T --type-not=T --type-list --json --stats --color=T --heading --no-heading --sort=T"
+        " --max-depth=N --max-count=N --ignore-case --smart-case --case-sensitive --line-number --no-line-number"
+        " --only-matching --fixed-strings --word-regexp --invert-match --multiline --multiline-dotall --regexp=T"
+        " --file=P --with-filename --no-filename --replace=T --column --trim --passthru --vimgrep --no-messages"
+        " --max-columns=N --null --pcre2 --quiet --text --crlf",
+        "pattern",
         patterns=_BY_PATTERN | {"--files", "--type-list"},
     ),
-    "stat": Form(options=options("-c=T -t --format=T --printf=T --terse"), operands="paths"),
-    "file": Form(options=options("-b -i --brief --mime --mime-type --mime-encoding"), operands="paths"),
-    "sort": Form(
-        options=options(
-            "-n -r -u -f -b -h -V -g -M -d -i -s -z -c -C -m -k=T -t=T --numeric-sort --reverse --unique --key=T"
-            " --field-separator=T --ignore-case --ignore-leading-blanks --human-numeric-sort --version-sort"
-            " --general-numeric-sort --dictionary-order --stable --check?T --merge --zero-terminated"
-        ),
-        operands="files",
+    "stat": form_of("-c=T -t --format=T --printf=T --terse", "paths"),
+    "file": form_of("-b -i --brief --mime --mime-type --mime-encoding", "paths"),
+    "sort": form_of(
+        "-n -r -u -f -b -h -V -g -M -d -i -s -z -c -C -m -k=T -t=T --numeric-sort --reverse --unique --key=T"
+        " --field-separator=T --ignore-case --ignore-leading-blanks --human-numeric-sort --version-sort"
+        " --general-numeric-sort --dictionary-order --stable --check?T --merge --zero-terminated",
+        "files",
     ),
-    "uniq": Form(
-        options=options(
-            "-c -d -u -i -f=N -s=N -w=N --count --repeated --unique --ignore-case --skip-fields=N --skip-chars=N"
-        ),
-        operands="files",
+    "uniq": form_of(
+        "-c -d -u -i -f=N -s=N -w=N --count --repeated --unique --ignore-case --skip-fields=N --skip-chars=N",
+        "files",
         most=1,  # the second is written
     ),
-    "cut": Form(
-        options=options(
-            "-d=T -f=T -c=T -b=T -s --delimiter=T --fields=T --characters=T --bytes=T --only-delimited --complement"
-            " --output-delimiter=T"
-        ),
-        operands="files",
+    "cut": form_of(
+        "-d=T -f=T -c=T -b=T -s --delimiter=T --fields=T --characters=T --bytes=T --only-delimited --complement"
+        " --output-delimiter=T",
+        "files",
     ),
-    "tr": Form(
-        options=options("-d -s -c -C -t --delete --squeeze-repeats --complement --truncate-set1"), operands="texts"
-    ),
-    "diff": Form(  # of two folders, it follows the links in them
-        options=options(
-            "-# -u -U=N -c -C=N -q -s -w -b -B -i -y -E -Z -a -p -t -d -W=N --unified?N --context?N --brief"
-            " --report-identical-files --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case"
-            " --ignore-tab-expansion --ignore-trailing-space --text --side-by-side --width=N --suppress-common-lines"
-            " --left-column --minimal --label=T --color?T --normal --expand-tabs --show-c-function"
-        ),
-        operands="files",
+    "tr": form_of("-d -s -c -C -t --delete --squeeze-repeats --complement --truncate-set1", "texts"),
+    "diff": form_of(  # of two folders, it follows the links in them
+        "-# -u -U=N -c -C=N -q -s -w -b -B -i -y -E -Z -a -p -t -d -W=N --unified?N --context?N --brief"
+        " --report-identical-files --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case"
+        " --ignore-tab-expansion --ignore-trailing-space --text --side-by-side --width=N --suppress-common-lines"
+        " --left-column --minimal --label=T --color?T --normal --expand-tabs --show-c-function",
+        "files",
         most=2,
     ),
-    "cmp": Form(options=options("-s -l -b -n=N --silent --quiet --verbose --print-bytes"), operands="files", most=2),
-    "comm": Form(options=options("-1 -2 -3"), operands="files", most=2),
-    "du": Form(
-        options=options(
-            "-s -h -a -c -d=N -k -m --max-depth=N --summarize --human-readable --all --total --apparent-size"
-        ),
-        operands="paths",
+    "cmp": form_of("-s -l -b -n=N --silent --quiet --verbose --print-bytes", "files", most=2),
+    "comm": form_of("-1 -2 -3", "files", most=2),
+    "du": form_of(
+        "-s -h -a -c -d=N -k -m --max-depth=N --summarize --human-readable --all --total --apparent-size", "paths"
     ),
-    "tree": Form(  # each letter of a group takes the next word, in their order
-        options=options(
-            "-a -d -f -h -s -p -u -g -D -i -C -n -q -N -Q -F -r -t -J -X -L>N -I>T -P>T --dirsfirst --noreport --du"
-            " --prune --gitignore"
-        ),
-        operands="paths",
+    "tree": form_of(  # each letter of a group takes the next word, in their order
+        "-a -d -f -h -s -p -u -g -D -i -C -n -q -N -Q -F -r -t -J -X -L>N -I>T -P>T --dirsfirst --noreport --du"
+        " --prune --gitignore",
+        "paths",
         groups=False,
     ),
-    "readlink": Form(options=options("-f -e -m -n --canonicalize"), operands="paths"),
-    "realpath": Form(options=options("-e -m -s"), operands="paths"),
+    "readlink": form_of("-f -e -m -n --canonicalize", "paths"),
+    "realpath": form_of("-e -m -s", "paths"),
     "basename": _NAMES,
-    "dirname": Form(options=options("-z --zero"), operands="texts"),
-    "pwd": Form(options=options("-L -P")),
-    "echo": Form(options=options("-n -e -E"), operands="texts"),
+    "dirname": form_of("-z --zero", "texts"),
+    "pwd": form_of("-L -P"),
+    "echo": form_of("-n -e -E", "texts"),
     "true": Form(),
     "false": Form(),
-    "which": Form(options=options("-a"), operands="texts"),
+    "which": form_of("-a", "texts"),
     "whoami": Form(),
-    "id": Form(options=options("-u -g -G -n -r")),
-    "uname": Form(options=options("-a -s -r -m -n -p -v -o --all")),
-    "nproc": Form(options=options("--all")),
+    "id": form_of("-u -g -G -n -r"),
+    "uname": form_of("-a -s -r -m -n -p -v -o --all"),
+    "nproc": form_of("--all"),
     "md5sum": _DIGESTS,
     "sha1sum": _DIGESTS,
     "sha256sum": _DIGESTS,
@@ -161,7 +138,7 @@ def _find(words: Sequence[str], place: Place) -> bool:
 
 def _sed(words: Sequence[str], place: Place) -> bool:
     """Only printing lines by number is known to run and write nothing."""
-    found = read(Form(operands="texts"), words[1:])
+    found = read(form_of(operands="texts"), words[1:])
     if list(words[:1]) != ["-n"] or found is None or not found.operands:
         return False
     return _LINES.fullmatch(found.operands[0]) is not None and all(map(place.has_file, found.operands[1:]))
@@ -169,7 +146,7 @@ def _sed(words: Sequence[str], place: Place) -> bool:
 
 def _date(words: Sequence[str], _: Place) -> bool:
     """The time is set by an operand without the sign of a format."""
-    found = read(Form(options=options("-u -R --utc"), operands="texts", most=1), words)
+    found = read(form_of("-u -R --utc", "texts", most=1), words)
     return found is not None and all(word.startswith("+") for word in found.operands)
 
 

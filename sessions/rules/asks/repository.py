@@ -246,7 +246,9 @@ def _entries(path: Path) -> list[tuple[str, str]] | None:
         return None
     section = ""
     found: list[tuple[str, str]] = []
-    for line in _lines(text):
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        if line[0] in "#;":
+            continue
         if (head := _SECTION.fullmatch(line)) is not None:
             section = head["section"].casefold() + (".*" if head["sub"] is not None else "")
         elif (entry := _ENTRY.fullmatch(line)) is not None and section:
@@ -254,11 +256,6 @@ def _entries(path: Path) -> list[tuple[str, str]] | None:
         else:
             return None
     return found
-
-
-def _lines(text: str) -> Iterator[str]:
-    lines = (line.strip() for line in text.split("\n"))
-    return (line for line in lines if line and line[0] not in "#;")
 
 
 def _is_harmless(key: str, value: str, top: Path, git: Path) -> bool:

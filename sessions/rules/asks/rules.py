@@ -11,8 +11,15 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from agentdash.sessions.rules.asks.always import ALLOWABLE, can_remember, own_scope
-from agentdash.sessions.rules.asks.dangerous import danger, not_understood, of_files, unplaced
+from agentdash.sessions.rules.asks.dangerous import (
+    ALLOWABLE,
+    can_remember,
+    danger,
+    not_understood,
+    of_files,
+    own_scope,
+    unplaced,
+)
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.other_names import may_be
 from agentdash.sessions.rules.asks.places import is_in, paths_in, real, resolved
@@ -37,13 +44,9 @@ class Decision(Struct, frozen=True):
     @property
     def answer(self) -> Answer | None:
         """The answer for the agent; None if the user is asked."""
-        if self.decide == "ask":
-            return None
-        return (
-            Answer(verdict=Verdict.ALLOW)
-            if self.decide == "allow"
-            else Answer(verdict=Verdict.DENY, message=f"Denied by a {self.by}.")
-        )
+        if self.decide == "deny":
+            return Answer(verdict=Verdict.DENY, message=f"Denied by a {self.by}.")
+        return Answer(verdict=Verdict.ALLOW) if self.decide == "allow" else None
 
 
 def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remembered: Iterable[Ask] = ()) -> Decision:
@@ -57,7 +60,10 @@ def decide(rules: Sequence[AskRule], ask: Ask, *, agent: str, cwd: str, remember
     found, unsure = _first(rules, ask, agent, cwd)
     if found is not None and found.decide == "deny" and Verdict.DENY in ask.verdicts:
         return Decision("deny", f"{RULE}{found}")
-    if can_remember(ask) and any(_same(ask, earlier) for earlier in remembered):
+    if can_remember(ask) and any(
+        all(getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths"))
+        for earlier in remembered
+    ):
         return Decision("allow", ALWAYS)
     if found is None or found.decide != "allow":
         return Decision("ask", f"{RULE}{found}" if found is not None else "")
@@ -162,10 +168,3 @@ def _of_act(rule: AskRule, ask: Ask, cwd: str) -> str:
     if ask.kind is AskKind.COMMAND:
         return danger(ask.body, folder, acts_in) if rule.words else not_understood(ask.body, folder, acts_in)
     return of_files(ask, folder, acts_in)
-
-
-def _same(ask: Ask, earlier: Ask) -> bool:
-    """Return whether two asks are for the same: the same tool with the same input."""
-    return all(
-        getattr(ask, name) == getattr(earlier, name) for name in ("kind", "tool", "title", "body", "cwd", "paths")
-    )

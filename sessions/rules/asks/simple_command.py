@@ -57,8 +57,8 @@ def single(line: str) -> tuple[str, ...] | None:
 
 
 def _commands(line: str) -> tuple[Simple, ...] | None:
-    if len(line) > MOST_CHARACTERS or not _is_plain(line):
-        return None
+    if len(line) > MOST_CHARACTERS or not all(character.isprintable() or character in "\t\n" for character in line):
+        return None  # also for an invisible character, or a blank that is not one of the usual
     found: list[Simple] = []
     words: list[str] = []
     after, quiet = "", False
@@ -68,8 +68,8 @@ def _commands(line: str) -> tuple[Simple, ...] | None:
         if kind == "quiet":
             quiet = True
         elif kind != "joint":
-            if not words and not _can_begin(kind, text):
-                return None
+            if not words and (kind != "word" or _KEYWORD.fullmatch(text) or _ASSIGNMENT.match(text)):
+                return None  # not certainly a program
             words.append(text)
         elif words:
             found.append(Simple(tuple(words), after, quiet))
@@ -90,16 +90,6 @@ def _tokens(line: str) -> Iterator[tuple[str, str]]:
         position, kind = token.end(), token.lastgroup or "other"
         if kind != "blank":
             yield kind, token[kind]
-
-
-def _is_plain(line: str) -> bool:
-    """Return whether the line has no control character, no invisible one, and no blank but the usual ones."""
-    return all(character.isprintable() or character in "\t\n" for character in line)
-
-
-def _can_begin(kind: str, text: str) -> bool:
-    """Return whether a word can be the program: one that is quoted, assigns a variable or is a keyword cannot."""
-    return kind == "word" and not _KEYWORD.fullmatch(text) and not _ASSIGNMENT.match(text)
 
 
 def _line_of_shell(words: tuple[str, ...]) -> str | None:

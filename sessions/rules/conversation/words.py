@@ -27,7 +27,9 @@ def mark_words(
         other: the title of the other session of a fork; empty if that was deleted.
         of_fork: True if the mark begins a fork of the session that is shown; else it begins that session itself.
     """
-    return f"{_act(mark, undone, turns, other, of_fork=of_fork)}{_when(mark)}"
+    time = f" at {clock(mark.at)[:5]}" if mark.at else ""
+    author = f", by {one_line(mark.asked_by)}" if mark.asked_by else ""
+    return f"{_act(mark, undone, turns, other, of_fork=of_fork)}{time}{author}"
 
 
 def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bool) -> str:
@@ -94,11 +96,6 @@ def _saved(data: Mapping[str, object]) -> str:
     if not isinstance(before, int) or not isinstance(after, int):
         return ""
     return f" ({tokens(before)} → {tokens(after)} tokens)"
-
-
-def _when(mark: Mark) -> str:
-    time = f" at {clock(mark.at)[:5]}" if mark.at else ""
-    return time + (f", by {one_line(mark.asked_by)}" if mark.asked_by else "")
 
 
 def turning(cut: bool) -> str:

@@ -18,11 +18,7 @@ STATES = (
 )  # fmt: skip
 """The states that are counted apart, in the order in which they are shown."""
 
-_COUNTED_AS = {
-    Status.STARTING: Status.RUNNING,
-    Status.FINISHING: Status.RUNNING,
-    Status.LOST: Status.FAILED,
-}
+_COUNTED_AS = {Status.STARTING: Status.RUNNING, Status.FINISHING: Status.RUNNING, Status.LOST: Status.FAILED}
 """States that are counted as another one."""
 
 _OUTSIDE = "\0lead:"

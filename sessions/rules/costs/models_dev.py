@@ -63,7 +63,9 @@ def prices_in(data: bytes, as_of: str) -> dict[str, Price]:
     for provider, is_claude in ((file.anthropic, True), (file.openai, False)):
         for name, model in (provider.models if provider is not None else {}).items():
             if model.cost is not None and model.cost.input and model.cost.output:
-                prices[_checked(name).lower()] = _price(name, model.cost, as_of, is_claude=is_claude)
+                if not name or len(name) > _MOST_NAME or not name.isprintable():
+                    raise UsageError("the name of a model is empty, too long or not printable")
+                prices[name.lower()] = _price(name, model.cost, as_of, is_claude=is_claude)
     if not prices:
         raise UsageError("it has no priced model of anthropic or openai")
     return prices
@@ -93,9 +95,3 @@ def _factor(name: str, long: float | None, usual: float | None) -> float:
     if not 0.1 <= factor <= 100:
         raise UsageError(f"{name}: the price of long prompts is not in US dollars per million tokens")
     return factor
-
-
-def _checked(name: str) -> str:
-    if not name or len(name) > _MOST_NAME or not name.isprintable():
-        raise UsageError("the name of a model is empty, too long or not printable")
-    return name

@@ -11,80 +11,57 @@ PricePerMillion = Annotated[float, Meta(ge=0, le=1_000_000)]
 Factor = Annotated[float, Meta(gt=0, le=1000)]
 
 
+def described(description: str, example: object, default: str) -> Meta:
+    """Return what the settings say of a key: its meaning, an example, and what counts without it."""
+    return Meta(description=description, examples=[example], extra={"default": default})
+
+
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[prices."PATTERN"]``: US dollars for a million tokens; unset values come from the built-in table."""
 
     input: Annotated[
         PricePerMillion | None,
-        Meta(
-            description="USD per million input tokens; NAME is a model or a pattern such as claude-opus-*.",
-            examples=[5.0],
-            extra={"default": "list price, if the model is known"},
+        described(
+            "USD per million input tokens; NAME is a model or a pattern such as claude-opus-*.",
+            5.0,
+            "list price, if the model is known",
         ),
     ] = None
     cached_input: Annotated[
-        PricePerMillion | None,
-        Meta(
-            description="USD per million cached input tokens.",
-            examples=[0.5],
-            extra={"default": "list price, else as input"},
-        ),
+        PricePerMillion | None, described("USD per million cached input tokens.", 0.5, "list price, else as input")
     ] = None
     cache_write: Annotated[
         PricePerMillion | None,
-        Meta(
-            description="USD per million tokens written to the cache (claude: for 5 minutes).",
-            examples=[6.25],
-            extra={"default": "list price, else as input"},
+        described(
+            "USD per million tokens written to the cache (claude: for 5 minutes).", 6.25, "list price, else as input"
         ),
     ] = None
     cache_write_1h: Annotated[
         PricePerMillion | None,
-        Meta(
-            description="USD per million tokens written to the cache for an hour.",
-            examples=[10.0],
-            extra={"default": "list price, else as cache_write"},
-        ),
+        described("USD per million tokens written to the cache for an hour.", 10.0, "list price, else as cache_write"),
     ] = None
     output: Annotated[
         PricePerMillion | None,
-        Meta(
-            description="USD per million output tokens, reasoning included.",
-            examples=[25.0],
-            extra={"default": "list price, if the model is known"},
-        ),
+        described("USD per million output tokens, reasoning included.", 25.0, "list price, if the model is known"),
     ] = None
     long_prompt_tokens: Annotated[
         Annotated[int, Meta(gt=0)] | None,
-        Meta(
-            description="Number of input tokens above which long-prompt prices apply.",
-            examples=[272_000],
-            extra={"default": "as in the price list"},
-        ),
+        described("Number of input tokens above which long-prompt prices apply.", 272_000, "as in the price list"),
     ] = None
     long_input_factor: Annotated[
         Factor | None,
-        Meta(
-            description="Price factor for the input of long prompts, cached or not.",
-            examples=[2.0],
-            extra={"default": "as in the price list, else 1"},
-        ),
+        described("Price factor for the input of long prompts, cached or not.", 2.0, "as in the price list, else 1"),
     ] = None
     long_output_factor: Annotated[
-        Factor | None,
-        Meta(
-            description="Price factor for the output of long prompts.",
-            examples=[1.5],
-            extra={"default": "as in the price list, else 1"},
-        ),
+        Factor | None, described("Price factor for the output of long prompts.", 1.5, "as in the price list, else 1")
     ] = None
 
     as_of: Annotated[
         Annotated[str, Meta(max_length=40)] | None,
-        Meta(
-            description="Date of these prices; it is kept with the costs that are computed with them.",
-            examples=["2026-11-22"],
-            extra={"default": "that of the list price"},
+        described(
+            "Date of these prices; it is kept with the costs that are computed with them.",
+            "2026-11-22",
+            "that of the list price",
         ),
     ] = None
 

@@ -202,7 +202,8 @@ def own_part(running: Iterable[Report], base: Base, result: Usage) -> list[Repor
         continues = continues and tokens > own and tokens - _tokens(base.totals) >= own
     if not earlier or not continues:
         return [_own(one, None) for one in totals]
-    return [part for one in totals if _is_used(part := _own(one, earlier.get(one.key)))]
+    parts = (_own(one, earlier.get(one.key)) for one in totals)
+    return [part for part in parts if part.usage.total_tokens != 0 or part.reported_usd]
 
 
 def cost_before(total: float, base: Base) -> float:
@@ -225,10 +226,6 @@ def _own(total: Report, earlier: Report | None) -> Report:
 def _includes(total: Report, earlier: Report) -> bool:
     pairs = ((total.usage.input_tokens, earlier.usage.input_tokens), (total.reported_usd, earlier.reported_usd))
     return all((now or 0) >= (before or 0) for now, before in pairs)
-
-
-def _is_used(part: Report) -> bool:
-    return part.usage.total_tokens != 0 or bool(part.reported_usd)
 
 
 def _tokens(reports: Iterable[Report]) -> int:

@@ -107,7 +107,8 @@ class Repricing:
         if record is not None and lacking:
             lacking = [one for one in others if one.source == MESSAGE and not _has_cost(one)] or lacking
         lacking = [one for one in lacking if self._choice.covers(one.model)]
-        unpriced = frozenset(one.model for one in lacking if one.model and self._lacks_price(one.model))
+        named = {one.model for one in lacking if one.model and not one.model.startswith("<")}
+        unpriced = frozenset(model for model in named if self._pricing.as_of(model) is None)
         return TurnCost(
             reports=tuple(changed),
             about_usd=about,
@@ -134,7 +135,8 @@ class Repricing:
             now = _replaced(messages, changed)
             if all(map(_has_cost, now)) and (changed or record.computed_usd is None):
                 cost = known_sum(*(one.computed_usd for one in now))
-                price = _only(one.price for one in now)
+                prices = {one.price for one in now}
+                price = prices.pop() if len(prices) == 1 else None
                 return [*changed, structs.replace(record, computed_usd=cost, price=price, price_as_of=_date(now))]
             if record.computed_usd is not None:
                 return []
@@ -152,9 +154,6 @@ class Repricing:
             return None
         fresh = self._pricing.priced(structs.replace(report, computed_usd=None, price=None, price_as_of=None))
         return None if fresh.computed_usd is None or (known and _same_price(report, fresh)) else fresh
-
-    def _lacks_price(self, model: str) -> bool:
-        return not model.startswith("<") and self._pricing.as_of(model) is None
 
 
 class Tally:
@@ -177,10 +176,7 @@ class Tally:
         if cost.reports:
             self._sessions.add(session)
             known = structs.replace(
-                known,
-                turns=known.turns + 1,
-                before=known.before.plus(cost.before),
-                after=known.after.plus(cost.after),
+                known, turns=known.turns + 1, before=known.before.plus(cost.before), after=known.after.plus(cost.after)
             )
         self._result = known
 
@@ -230,9 +226,3 @@ def _same_price(report: Report, fresh: Report) -> bool:
 def _date(reports: Iterable[Report]) -> str | None:
     """Return the newest date of the prices of several reports."""
     return max((one.price_as_of for one in reports if one.price_as_of is not None), default=None)
-
-
-def _only(values: Iterable[str | None]) -> str | None:
-    """Return the value that all have; None if they differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None

@@ -64,7 +64,8 @@ def _tokens(line: str) -> Iterator[tuple[str, str]]:
         if kind == "here":
             marks.append(_unquoted(token["mark"]))
         elif kind == "word" and text.startswith("#"):
-            position = _end_of_line(line, position)
+            end = line.find("\n", position)
+            position = len(line) if end < 0 else end
         elif kind in ("word", "operator") and not target:
             yield kind, text
         # The bodies begin behind the line, in the order of their marks; other commands of the line come before.
@@ -72,11 +73,6 @@ def _tokens(line: str) -> Iterator[tuple[str, str]]:
             position = _behind(line, position, marks)
             marks = []
         target = kind == "redirect"
-
-
-def _end_of_line(line: str, position: int) -> int:
-    end = line.find("\n", position)
-    return len(line) if end < 0 else end
 
 
 def _behind(line: str, position: int, marks: list[str]) -> int:

@@ -93,11 +93,7 @@ def check_rounds(limits: FamilyLimits, sent: int) -> None:
 
 
 def share_of(
-    own: Budget | None,
-    ledgers: Sequence[Ledger],
-    limits: FamilyLimits,
-    open_workers: int,
-    usual: Budget | None = None,
+    own: Budget | None, ledgers: Sequence[Ledger], limits: FamilyLimits, open_workers: int, usual: Budget | None = None
 ) -> Budget | None:
     """Return what is reserved for a start: its own budget or, without one, a part of what is left above it.
 
@@ -167,17 +163,12 @@ def extend(
 
 
 def _nothing_left(ledger: Ledger, kind: Kind) -> str:
+    spent, reserved, budget = ledger.spent, ledger.reserved, ledger.budget
     if kind == "tokens":
-        amounts = (
-            f"{ledger.spent.tokens_words()} of {ledger.budget.tokens or 0:,} tokens",
-            f"{ledger.reserved.tokens:,}",
-        )
+        used, kept = f"{spent.tokens_words()} of {budget.tokens or 0:,} tokens", f"{reserved.tokens:,}"
     else:
-        amounts = (
-            f"{ledger.spent.dollars()} of {compared_money(ledger.budget.cost_usd or 0.0)}",
-            ledger.reserved.dollars(),
-        )
-    return f"budget of lead {ledger.name}: {amounts[0]} is spent and {amounts[1]} reserved for its other workers"
+        used, kept = f"{spent.dollars()} of {compared_money(budget.cost_usd or 0.0)}", reserved.dollars()
+    return f"budget of lead {ledger.name}: {used} is spent and {kept} reserved for its other workers"
 
 
 def _least(usual: Budget | None, kind: Kind, budget: float) -> float:

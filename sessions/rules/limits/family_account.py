@@ -1,8 +1,9 @@
 """The tokens and the money of a family: spent, reserved for sessions that have not ended, and left.  Pure."""
 
 from collections.abc import Collection, Sequence
+from operator import add
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.rules.costs.cost import Cost, tokens_words
@@ -23,13 +24,7 @@ class Amount(Struct, frozen=True):
 
     def plus(self, other: "Amount") -> "Amount":
         """Add both."""
-        return Amount(
-            self.tokens + other.tokens,
-            self.cost_usd + other.cost_usd,
-            self.computed_usd + other.computed_usd,
-            self.missing + other.missing,
-            self.tokens_missing + other.tokens_missing,
-        )
+        return Amount(*map(add, structs.astuple(self), structs.astuple(other)))
 
     @property
     def cost(self) -> Cost:

@@ -34,8 +34,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     output_mb: Annotated[Positive | None, Meta(description="Maximum output of a turn, in MB.", examples=[200.0])] = None
     tokens: Annotated[
-        Annotated[int, Meta(gt=0)] | None,
-        Meta(description="Maximum tokens of the whole session.", examples=[500_000]),
+        Annotated[int, Meta(gt=0)] | None, Meta(description="Maximum tokens of the whole session.", examples=[500_000])
     ] = None
     cost_usd: Annotated[
         Positive | None,
@@ -46,10 +45,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     action: Annotated[
         Literal["stop", "warn"] | None,
-        Meta(
-            description="Action at a limit: stop the session, or only warn.",
-            extra={"default": "stop"},
-        ),
+        Meta(description="Action at a limit: stop the session, or only warn.", extra={"default": "stop"}),
     ] = None
 
     def over(self, general: "Limits") -> "Limits":
@@ -172,14 +168,10 @@ def _tokens(text: str) -> int:
     return int(amount)
 
 
-def _megabytes(text: str) -> float:
-    return float(_amount(text.lower().removesuffix("b"), "200MB") / 10**6)
-
-
 _PARSERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "wall": ("wall_seconds", durations.seconds),
     "silence": ("silence_seconds", durations.seconds),
-    "output": ("output_mb", _megabytes),
+    "output": ("output_mb", lambda text: float(_amount(text.lower().removesuffix("b"), "200MB") / 10**6)),
     "tokens": ("tokens", _tokens),
     "cost": ("cost_usd", lambda text: float(_amount(text.removeprefix("$"), "2.50"))),
     "action": ("action", str),

@@ -38,17 +38,12 @@ def notification(kind: Kind, title: str, body: str, *, tmux: bool) -> str:
     if kind == "bell":
         return BELL
     sequence = _FORMS[kind](one_line(title, TITLE_CELLS), one_line(body, BODY_CELLS))
-    return through_tmux(sequence) if tmux else sequence
+    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + _ST if tmux else sequence
 
 
 def title(text: str) -> str:
     """Set the title of the window; tmux names the pane by it."""
     return f"{_OSC}2;{one_line(text, TITLE_CELLS)}{_ST}"
-
-
-def through_tmux(sequence: str) -> str:
-    """Wrap a sequence so that tmux removes the wrapping and passes it on."""
-    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + _ST
 
 
 def _osc9(title: str, body: str) -> str:

@@ -62,13 +62,7 @@ class Fate(Struct, frozen=True):
 
 
 def evidence(
-    way: PromptState | None,
-    *,
-    started: bool,
-    printed: bool,
-    proper_end: bool,
-    crashed: bool,
-    stopped: bool,
+    way: PromptState | None, *, started: bool, printed: bool, proper_end: bool, crashed: bool, stopped: bool
 ) -> TurnEvidence:
     """Return the evidence about the prompt of a turn.
 

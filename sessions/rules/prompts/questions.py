@@ -65,7 +65,8 @@ def question(message: str) -> str | None:
     An offer in words (``Let me know if you want …``) and a courtesy (``Anything else?``) ask nothing.
     """
     for passage in _passages(message.translate(_LOOKALIKES)):
-        asked, goes_on = _asked(_sentences(passage.text))
+        sentences = map(str.strip, _SENTENCE_END.split(passage.text))
+        asked, goes_on = _asked(list(filter(None, sentences)))
         if asked is not None:
             return one_line(asked, _QUESTION_CHARACTERS)
         if not goes_on and not passage.item:
@@ -100,16 +101,12 @@ def _paragraphs(message: str) -> list[list[str]]:
             fence = "" if fence else mark[1]
             paragraphs.append([])
         elif not fence and line.strip() and not _ASIDE.match(line):
-            paragraphs[-1].append(_plain(line))
+            item = _ITEM.match(line)
+            start = item.end() if item is not None else 0
+            paragraphs[-1].append(line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _without_code(line[start:]))))
         else:
             paragraphs.append([])
     return [lines for lines in paragraphs if lines]
-
-
-def _plain(line: str) -> str:
-    item = _ITEM.match(line)
-    start = item.end() if item is not None else 0
-    return line[:start] + _EMPHASIS.sub("", _LINK.sub(r"\1", _without_code(line[start:])))
 
 
 def _without_code(line: str) -> str:
@@ -128,10 +125,6 @@ def _without_code(line: str) -> str:
         kept.append(parts[place] if end is None else "…")
         place = (place if end is None else end) + 1
     return "".join(kept)
-
-
-def _sentences(passage: str) -> list[str]:
-    return [sentence.strip() for sentence in _SENTENCE_END.split(passage) if sentence.strip()]
 
 
 def _asked(sentences: Sequence[str]) -> tuple[str | None, bool]:

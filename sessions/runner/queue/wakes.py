@@ -11,8 +11,7 @@ from msgspec import structs
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError
-from agentdash.sessions.rules.digest.collect import digest
-from agentdash.sessions.rules.digest.summary import counts
+from agentdash.sessions.rules.digest.collect import counts, digest
 from agentdash.sessions.rules.launch import plan_like
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder

@@ -19,8 +19,7 @@ from agentdash.sessions.rules.conversation.shown import Shown, shown
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.limits.family_account import budget_words
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState
-from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState, state_words
 from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.status import MEANINGS
 from agentdash.sessions.runner.hooks.hook_process import is_hook_line

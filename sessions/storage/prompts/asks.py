@@ -90,7 +90,7 @@ class Asks:
 
         An ask that is cut in its row is left out, because the next could have the same beginning.
         """
-        from agentdash.sessions.rules.asks.always import (  # only a process whose agent asks needs them
+        from agentdash.sessions.rules.asks.dangerous import (  # only a process whose agent asks needs them
             can_remember,
             own_scope,
         )

@@ -11,7 +11,7 @@ from agentdash.sessions.model.errors import RefusalError, SessionBusyError, Unkn
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.keys import check_same_task
 from agentdash.sessions.rules.launch import TurnPlan
-from agentdash.sessions.rules.limits.period_words import agent_refusal_words, refusal_words
+from agentdash.sessions.rules.limits.period_budgets import agent_refusal_words, refusal_words
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, PromptState
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.families.admission import admit_prompt, admit_round

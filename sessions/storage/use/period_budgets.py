@@ -21,10 +21,10 @@ from agentdash.sessions.rules.limits.period_budgets import (
     covers,
     extend,
     full,
+    lacking_words,
     over,
     used_up,
 )
-from agentdash.sessions.rules.limits.period_words import lacking_words
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.rows import USES_MODEL
 from agentdash.sessions.storage.use.period_use import (

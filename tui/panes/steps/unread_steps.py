@@ -86,7 +86,9 @@ class UnreadSteps:
 
 
 def _digest(steps: Iterable[Step], cwd: str) -> list[str]:
-    from agentdash.sessions.rules.digest.collect import digest  # the first screen needs no digest
-    from agentdash.sessions.rules.digest.summary import digest_lines
+    from agentdash.sessions.rules.digest.collect import (
+        digest,  # the first screen needs no digest
+        digest_lines,
+    )
 
     return digest_lines(digest(steps, cwd))

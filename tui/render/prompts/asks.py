@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from agentdash.sessions.model.session import Session, short_id
-from agentdash.sessions.rules.asks.always import scope
 from agentdash.sessions.rules.asks.answers import constraints, decision_line, due_words, taken, title_repeats_body
+from agentdash.sessions.rules.asks.dangerous import scope
 from agentdash.sessions.rules.asks.model import Question
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import clean, pad

@@ -8,8 +8,7 @@ from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.rules.costs.cost import cost_words
 from agentdash.sessions.rules.json_schema import rounded
 from agentdash.sessions.rules.limits.family_account import Amount, budget_words, left_of
-from agentdash.sessions.rules.limits.period_budgets import PeriodState
-from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodState, state_words
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.text.units import count, money
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.agents.codex.own_config import toml_value
 from agentdash.sessions.settings.catalog import ENVIRONMENT
 from agentdash.sessions.settings.catalog_texts import default_text
 from agentdash.sessions.settings.effective import Held

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from agentdash.sessions.agents.codex.toml_values import toml_value
+from agentdash.sessions.agents.codex.own_config import toml_value
 from agentdash.sessions.service.projects.review import Review, Value
 from agentdash.sessions.service.projects.trust import Trusted
 from agentdash.sessions.text.sanitize import one_line

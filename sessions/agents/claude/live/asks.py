@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Raw
 
 from agentdash.sessions.agents.claude.events import Request
-from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name, text_in
+from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, value_of
+from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in, value_of
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.relative_paths import place_of
 from agentdash.sessions.text.unhidden import opening
@@ -150,11 +150,6 @@ def questions_of(given: Mapping[str, Any]) -> tuple[Question, ...]:
     )
 
 
-def answers_of(answer: Answer) -> dict[str, str]:
-    """Return the answers as ``updatedInput.answers`` has them."""
-    return {key: ", ".join(values) for key, values in answer.values.items() if values}
-
-
 def _objects(values: Any) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
@@ -183,21 +178,15 @@ def response_to(ask: Ask, request: Request, answer: Answer) -> dict[str, Any] | 
         denied: dict[str, Any] = {"behavior": "deny", "message": answer.message or _NO_WORDS}
         return denied | ({"interrupt": True} if verdict is Verdict.STOP else {})
     if ask.kind is AskKind.QUESTION:
-        members = _members(request.input)
-        return {"behavior": "allow", "updatedInput": {**members, "answers": answers_of(answer)}}
+        members = decoded(request.input, dict[str, Raw]) or {}
+        answers = {key: ", ".join(values) for key, values in answer.values.items() if values}
+        return {"behavior": "allow", "updatedInput": {**members, "answers": answers}}
     if verdict not in _AGREES:
         return None
     allowed = {"behavior": "allow", "updatedInput": request.input if request.input != NULL else {}}
     if verdict is Verdict.ALWAYS and ask.always:
         allowed["updatedPermissions"] = for_session(request.permission_suggestions)
     return allowed
-
-
-def _members(given: Raw) -> dict[str, Raw]:
-    try:
-        return msgspec.json.decode(given, type=dict[str, Raw])
-    except UNREADABLE:
-        return {}
 
 
 _VERBS = {"allow": "allow", "deny": "deny", "ask": "ask about"}
@@ -267,7 +256,8 @@ def proposed(tool: str, given: Mapping[str, Any]) -> str:
         return created(text_in(given.get("content")))
     if tool == "NotebookEdit":
         mode, cell = text_in(given.get("edit_mode")) or "replace", text_in(given.get("cell_id"))
-        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *_signed("+", text_in(given.get("new_source")))])
+        added = (f"+{line}" for line in _lines(text_in(given.get("new_source"))))
+        return "\n".join([f"@@ {mode} cell {cell}".rstrip() + " @@", *added])
     edits = given.get("edits") if tool == "MultiEdit" else [given]
     return "\n".join(_replacement(edit) for edit in edits if isinstance(edit, dict)) if isinstance(edits, list) else ""
 
@@ -281,10 +271,6 @@ def _replacement(edit: Mapping[str, Any]) -> str:
     head = "@@ every occurrence @@" if edit.get("replace_all") is True else "@@"
     signed = ((" ", before), ("-", removed), ("+", added), (" ", behind))
     return "\n".join([head, *(sign + line for sign, lines in signed for line in lines)])
-
-
-def _signed(sign: str, text: str) -> list[str]:
-    return [sign + line for line in _lines(text)]
 
 
 def _lines(text: str) -> list[str]:

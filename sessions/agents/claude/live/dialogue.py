@@ -129,11 +129,8 @@ class ClaudeDialogue(Dialogue):
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
-        return [event for read in self._decoder.every(line) for event in self._read(read)]
-
-    def _read(self, read: _Line) -> list[Event]:
-        handler = self._handlers.get(read.type)
-        return handler(read) if handler is not None else []
+        known = (read for read in self._decoder.every(line) if read.type in self._handlers)
+        return [event for read in known for event in self._handlers[read.type](read)]
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:  # noqa: ARG002
         """Return the line that sends a prompt; every attempt is the same line."""
@@ -193,7 +190,14 @@ class ClaudeDialogue(Dialogue):
         if read.subtype == "status":
             return self._mode_is(read.mode)
         if read.subtype == "peer_message_hold":
-            return self._hold(read)
+            if read.state != "held":
+                decided = read.state == "released" or read.outcome == "denied"  # by a person
+                return [Settled(read.key, decided)] if self._held.pop(read.key, None) is not None else []
+            ask = ask_of_held(read, self._cwd)
+            if ask is None or read.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
+                return []
+            self._held[read.key] = ask
+            return [Asked(ask)]
         if read.subtype != "init":
             return []
         self._cwd, self._moved = read.cwd or self._cwd, self._moved and not read.cwd
@@ -206,16 +210,6 @@ class ClaudeDialogue(Dialogue):
         content = bytes(read.message.content) if read.message is not None else b""
         self._moved = self._moved or any(name in content for name in _MOVES)
         return []
-
-    def _hold(self, held: Held) -> list[Event]:
-        """Read what claude says about a message of another program: an ask, or its end."""
-        if held.state != "held":
-            return [Settled(held.key, held.was_decided)] if self._held.pop(held.key, None) is not None else []
-        ask = ask_of_held(held, self._cwd)
-        if ask is None or held.key in self._held or len(self._held) >= MOST_OPEN_ASKS:
-            return []
-        self._held[held.key] = ask
-        return [Asked(ask)]
 
     def _begin(self) -> list[Event]:
         """Begin a turn unless one runs."""

@@ -53,11 +53,6 @@ class Held(Struct):
         name = self.hold_id or self.message_uuid
         return f"{_KEY}{name}" if 0 < len(name) <= _LONGEST_ID else ""
 
-    @property
-    def was_decided(self) -> bool:
-        """True if a person's decision ended it."""
-        return self.state == "released" or self.outcome == "denied"
-
 
 def shows_line() -> bytes:
     """Return the request that says that the host shows held messages."""

@@ -7,11 +7,10 @@ refuses the id of any other line (docs/protocols/claude.md, "Forks and compactio
 import re
 from collections.abc import Iterable, Sequence
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agentdash.sessions.agents.claude.events import SYNTHETIC
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import decoded
 from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.model.session import Step, StepKind
@@ -28,10 +27,7 @@ class _Line(Struct):
     type: str = ""
     uuid: str = ""
     parent_tool_use_id: str | None = None
-    message: _Message = msgspec.field(default_factory=_Message)
-
-
-_DECODER = msgspec.json.Decoder(_Line)
+    message: _Message = field(default_factory=_Message)
 
 
 def message_before(lines: Iterable[bytes], parser: TurnParser, through: int | None) -> str | None:
@@ -49,7 +45,7 @@ def message_before(lines: Iterable[bytes], parser: TurnParser, through: int | No
         steps = parser.feed(line)
         if through is not None and any(step.index > through for step in steps):
             break
-        event = _read(line)
+        event = decoded(line, _Line)
         if event is None:
             found = None if any(step.parent is None for step in steps) else found
         elif event.parent_tool_use_id is None and event.type in ("assistant", "user"):
@@ -69,10 +65,3 @@ def _after(event: _Line, steps: Sequence[Step], found: str | None) -> str | None
     if event.type != "assistant" or kinds != {StepKind.MESSAGE} or event.message.model == SYNTHETIC:
         return None
     return event.uuid if _ID.fullmatch(event.uuid) else None
-
-
-def _read(line: bytes) -> _Line | None:
-    try:
-        return _DECODER.decode(line)
-    except UNREADABLE:
-        return None

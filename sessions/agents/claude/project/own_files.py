@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
 from agentdash.sessions.storage.files.line_reader import LineReader
@@ -30,10 +30,8 @@ class _Named(Struct):
 
 def uuid_of(line: bytes) -> str | None:
     """Return the id of a line of a transcript, in small letters; None if it has none."""
-    try:
-        return msgspec.json.decode(line, type=_Named).uuid.lower() or None
-    except UNREADABLE:
-        return None
+    named = decoded(line, _Named)
+    return named.uuid.lower() or None if named is not None else None
 
 
 def transcript_of(home: Path, conversation: str) -> Path | None:
@@ -78,9 +76,6 @@ class _Line(Struct):
     timestamp: str = ""
 
 
-_DECODER = msgspec.json.Decoder(_Line)
-
-
 def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
     """Return whether the transcript of a prompt's conversation has the prompt; None if that cannot be told.
 
@@ -114,9 +109,8 @@ def _has_key(path: Path, key: str) -> bool:
 
 
 def _names(line: bytes, key: str) -> bool:
-    try:
-        event = _DECODER.decode(line)
-    except UNREADABLE:
+    event = decoded(line, _Line)
+    if event is None:
         return False
     steered = event.attachment is not None and event.attachment.source_uuid == key
     return steered or (event.type == "user" and event.uuid == key)
@@ -131,11 +125,8 @@ def _named_in(argv: tuple[str, ...]) -> str | None:
 
 
 def _read(line: bytes) -> tuple[str, str] | None:
-    try:
-        event = _DECODER.decode(line)
-    except UNREADABLE:
-        return None
-    if event.type != "user":
+    event = decoded(line, _Line)
+    if event is None or event.type != "user":
         return None
     content = event.message.content
     text = content if isinstance(content, str) else "\n".join(block.text for block in content if block.type == "text")

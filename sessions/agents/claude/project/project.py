@@ -13,8 +13,9 @@ from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.claude import events as blocks
 from agentdash.sessions.agents.claude.project import project_events as events
-from agentdash.sessions.agents.claude.project.attachments import KNOWN, attachment_text
 from agentdash.sessions.agents.claude.project.project_text import (
+    KNOWN,
+    attachment_text,
     is_interruption,
     is_remark,
     prompt_text,
@@ -32,7 +33,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     text_of,
     value_of,
 )
-from agentdash.sessions.agents.parsing.step_fields import changed
+from agentdash.sessions.agents.parsing.parser import changed, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
@@ -64,8 +65,6 @@ class ProjectState(TranscriptState, kw_only=True):
     """Waiting prompts, by digest."""
     leaves: list[str] = field(default_factory=list)
     """The lines that a prompt may follow as a plain continuation."""
-    error: Step | None = None
-    """The API error with which the turn ended, if nothing follows it."""
     forked_from: str | None = None
     cost_so_far: float = 0.0
     """The last reported cost of the session, US dollars."""
@@ -89,9 +88,7 @@ class ClaudeProjectParser(TranscriptParser):
         key, written = int(digest(uuid.lower())[:8], 16), self.state.written
         if key in written:
             return True
-        written[key] = None
-        if len(written) > _MOST_LINES:
-            del written[next(iter(written))]
+        remember(written, key, None, _MOST_LINES)
         return False
 
     def close(self, at: int | None = None) -> list[Step]:
@@ -174,7 +171,7 @@ class ClaudeProjectParser(TranscriptParser):
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:
             return [self._note(f"summary of the conversation so far: {text}", at, SUMMARY_EVENT)]
-        foreign = line.origin is not None and line.origin.kind not in (None, "human", "user")
+        foreign = line.origin is not None and line.origin.kind not in ("", "human", "user")
         if line.is_meta or foreign or not alone or is_remark(text):
             return [self._note(text, at, "user")]
         if parent is not None:
@@ -323,9 +320,7 @@ class ClaudeProjectParser(TranscriptParser):
         usage = message.usage.counted()
         counted = self.state.counted
         more = usage.minus(counted.pop(message.id, Usage()))
-        counted[message.id] = usage
-        if len(counted) > _MOST_REMEMBERED:
-            del counted[next(iter(counted))]
+        remember(counted, message.id, usage, _MOST_REMEMBERED)
         self.state.spent = self.state.spent.plus(more)
 
     # Outside the conversation
@@ -361,17 +356,13 @@ class ClaudeProjectParser(TranscriptParser):
     def _queue(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         text = readable(value_of(line.content))
         if line.operation == "enqueue" and text:
-            self.state.queued[digest(text)] = text[:_QUEUED_CHARACTERS]
-            if len(self.state.queued) > _MOST_REMEMBERED:
-                del self.state.queued[next(iter(self.state.queued))]
-        elif line.operation in ("dequeue", "remove", "popAll"):
+            remember(self.state.queued, digest(text), text[:_QUEUED_CHARACTERS], _MOST_REMEMBERED)
+        elif line.operation == "popAll":
+            self.state.queued.clear()
+        elif line.operation in ("dequeue", "remove"):
             # A prompt that leaves the queue is in another line, or the user took it back.
-            self.state.queued.clear() if line.operation == "popAll" else self._unqueue(text)
+            self.state.queued.pop(digest(text) if text else next(iter(self.state.queued), ""), None)
         return []
-
-    def _unqueue(self, text: str) -> None:
-        key = digest(text) if text else next(iter(self.state.queued), "")
-        self.state.queued.pop(key, None)
 
     def _cost(self, line: events.Line, _: bytes, at: int | None) -> list[Step]:  # noqa: ARG002
         total, earlier = line.total_cost_usd, self.state.cost_so_far
@@ -403,6 +394,10 @@ _SERVER_TOOLS = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
 """The API's own tools, with the names of claude's equivalent tools."""
 
 
+_TELLING = (
+    "summary", "custom-title", "ai-title", "agent-name", "tag", "pr-link", "relocated", "continued-in", "mode",
+    "permission-mode",
+)  # fmt: skip
 _P = ClaudeProjectParser
 _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None], list[Step]]] = {
     "user": _P._user,
@@ -412,14 +407,5 @@ _LINES: dict[str, Callable[[ClaudeProjectParser, events.Line, bytes, int | None]
     "progress": _P._progress,
     "queue-operation": _P._queue,
     "cost-state": _P._cost,
-    "summary": _P._told,
-    "custom-title": _P._told,
-    "ai-title": _P._told,
-    "agent-name": _P._told,
-    "tag": _P._told,
-    "pr-link": _P._told,
-    "relocated": _P._told,
-    "continued-in": _P._told,
-    "mode": _P._told,
-    "permission-mode": _P._told,
+    **dict.fromkeys(_TELLING, _P._told),
 }

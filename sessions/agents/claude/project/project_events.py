@@ -5,25 +5,12 @@ blocks of a message are those of the stream (:mod:`..events`).  Every field is o
 (docs/protocols/claude.md, "Transcripts").
 """
 
+from typing import get_args
+
 from msgspec import Raw, Struct, field
 
-from agentdash.sessions.agents.claude.events import (
-    ApiUsage,
-    Document,
-    Image,
-    RedactedThinking,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from agentdash.sessions.agents.claude.events import ApiUsage, Block, Origin
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Dollars
-
-
-class Origin(Struct):
-    """The origin of text in the user's name, if it is not the user's."""
-
-    kind: str | None = None
 
 
 class ForkedFrom(Struct, rename="camel"):
@@ -129,16 +116,8 @@ class AnyResult(Struct):
     is_error: bool | None = None
 
 
-BLOCKS: dict[str, type[Struct]] = {
-    "text": Text,
-    "thinking": Thinking,
-    "redacted_thinking": RedactedThinking,
-    "tool_use": ToolUse,
-    "tool_result": ToolResult,
-    "image": Image,
-    "document": Document,
-}
-"""The blocks of a message."""
+BLOCKS: dict[str, type[Struct]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Block)}
+"""The blocks of a message, by their types."""
 
 
 class AnyCall(Struct):

@@ -57,7 +57,8 @@ def calls(home: Path, conversation: str, began: int) -> list[Report] | None:
         return None
     found: dict[str, Report | None] = {}
     try:
-        for file in (path, *_of_helpers(path, began)):
+        helpers = path.with_suffix("").glob("subagents/**/*.jsonl")
+        for file in (path, *sorted(one for one in helpers if one.stat().st_mtime_ns >= began * 1_000_000)):
             for line in _lines(file, b'"assistant"'):
                 _note(line, began, found)
     except OSError:
@@ -71,8 +72,8 @@ def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] 
     Args:
         began: its time, UTC ms.
     """
-    if not _goes_on(argv):
-        return []
+    if not any(word.partition("=")[0] in (*_RESUME, *_CONTINUE) for word in argv):
+        return []  # it begins a conversation
     path = transcript_of(home, _resumed(argv))
     if path is None:
         return None
@@ -90,11 +91,6 @@ def total_before(home: Path, argv: tuple[str, ...], began: int) -> list[Report] 
     return total
 
 
-def _goes_on(argv: tuple[str, ...]) -> bool:
-    """Return whether a start resumes a conversation."""
-    return any(word.partition("=")[0] in (*_RESUME, *_CONTINUE) for word in argv)
-
-
 def _resumed(argv: tuple[str, ...]) -> str:
     """Return the conversation that a start names; empty if claude chooses it."""
     for word, following in pairwise((*argv, "")):
@@ -102,12 +98,6 @@ def _resumed(argv: tuple[str, ...]) -> str:
         if name in _RESUME:
             return value or following
     return ""
-
-
-def _of_helpers(path: Path, began: int) -> list[Path]:
-    """Return the transcripts of the sub-agents of a conversation that have grown since the turn began."""
-    files = path.with_suffix("").glob("subagents/**/*.jsonl")
-    return sorted(file for file in files if file.stat().st_mtime_ns >= began * 1_000_000)
 
 
 def _lines(path: Path, *marks: bytes) -> Iterator[_Line]:

@@ -94,7 +94,8 @@ class ClaudeMeter(Meter):
             current = self._open[speaker] = _Open(key, self._price(message.model), call or Call())
             if call is None and current.price is not None:
                 self.cost_usd, self._unread, self.unpriced = None, True, "a call whose tokens cannot be read"
-        current.printed += _printed(message.content)
+        blocks = _BLOCKS.best(message.content) or ()
+        current.printed += sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)
         if current.price is None or self._unread:
             return
         output = max(current.call.output_tokens, current.printed // _BYTES_OF_TOKEN)
@@ -110,9 +111,3 @@ class ClaudeMeter(Meter):
         if self._found[model] is None:
             self.unpriced = model
         return self._found[model]
-
-
-def _printed(content: Raw) -> int:
-    """Return the number of bytes that the model wrote, without the signature of its reasoning."""
-    blocks = _BLOCKS.best(content) or ()
-    return sum(len(block.text) + len(block.thinking) + len(bytes(block.input)) for block in blocks)

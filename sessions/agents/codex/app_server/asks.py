@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from agentdash.sessions.agents.codex.app_server import requests
-from agentdash.sessions.agents.codex.app_server.requests import Elicitation
+from agentdash.sessions.agents.codex.app_server import events
+from agentdash.sessions.agents.codex.app_server.events import Elicitation
 from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, value_of
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, text_in, value_of
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.sanitize import one_line
@@ -29,19 +29,14 @@ _DECISIONS = {
     Verdict.DENY: "decline",
     Verdict.STOP: "cancel",
 }
-_ACTIONS = {
-    Verdict.ALLOW: "accept",
-    Verdict.ALWAYS: "accept",
-    Verdict.ANSWER: "accept",
-    Verdict.STOP: "cancel",
-}
+_ACTIONS = {Verdict.ALLOW: "accept", Verdict.ALWAYS: "accept", Verdict.ANSWER: "accept", Verdict.STOP: "cancel"}
 _RUNS = "command"
 """The kind of request that a command waits for before it runs."""
 _ONE_TIME = "humanCommand"
 """The kind of request that a person must allow each time."""
 
 UNSUPPORTED = {"code": -32601, "message": "agentdash does not support this request"}
-"""The answer to a request that is not one of :data:`.requests.Asking`."""
+"""The answer to a request that is not one of :data:`.events.Asking`."""
 
 
 def key_of(request_id: Raw) -> str | None:
@@ -55,7 +50,7 @@ def key_of(request_id: Raw) -> str | None:
     return msgspec.json.encode(value).decode() if isinstance(value, int | str) else None
 
 
-def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | None:
+def ask_of(asking: events.Asking, changes: tuple[Change, ...] = ()) -> Ask | None:
     """Return a request as an ask; None if codex waits for no answer.
 
     Args:
@@ -65,15 +60,15 @@ def ask_of(asking: requests.Asking, changes: tuple[Change, ...] = ()) -> Ask | N
     if key is None:
         return None
     match asking:
-        case requests.AskCommand():
+        case events.AskCommand():
             return _command(key, asking.params)
-        case requests.AskFiles():
+        case events.AskFiles():
             return _files(key, asking.params, changes)
-        case requests.AskPermissions():
+        case events.AskPermissions():
             return _permissions(key, asking.params)
-        case requests.AskUser():
+        case events.AskUser():
             return _user(key, asking.params)
-        case requests.AskForm():
+        case events.AskForm():
             return _form(key, asking.params)
 
 
@@ -89,38 +84,41 @@ def unknown_ask(key: str, method: str, params: Raw) -> Ask:
     )
 
 
-def answer_line(asking: "requests.Asking | None", key: str, answer: Answer) -> bytes:
+def answer_line(asking: "events.Asking | None", key: str, answer: Answer) -> bytes:
     """Return the line that answers a request; ``asking`` is None for a request of another kind."""
     head = {"id": msgspec.json.decode(key)}
     reply = head | ({"error": UNSUPPORTED} if asking is None else {"result": _result(asking, answer)})
     return msgspec.json.encode(reply) + b"\n"
 
 
-def _result(asking: "requests.Asking", answer: Answer) -> dict[str, Any]:
+def _result(asking: "events.Asking", answer: Answer) -> dict[str, Any]:
     verdict = answer.verdict
     match asking:
-        case requests.AskCommand() | requests.AskFiles():
+        case events.AskCommand() | events.AskFiles():
             return {"decision": _DECISIONS.get(verdict, "decline")}
-        case requests.AskPermissions():
+        case events.AskPermissions():
             allowed = verdict in (Verdict.ALLOW, Verdict.ALWAYS)
             granted = value_of(asking.params.permissions) if allowed else None
             scope = "session" if verdict is Verdict.ALWAYS else "turn"
             return {"permissions": _without_nulls(granted), "scope": scope}
-        case requests.AskUser():
+        case events.AskUser():
             values = answer.values if verdict is Verdict.ANSWER else {}
             return {"answers": {name: {"answers": list(texts)} for name, texts in values.items()}}
-        case requests.AskForm():
+        case events.AskForm():
             action = _ACTIONS.get(verdict, "decline")
             fields = fields_of(value_of(asking.params.requested_schema)) if action == "accept" else ()
             content = content_of(fields, answer.values) if action == "accept" else None
             return {"action": action, "content": content, "_meta": SESSION if verdict is Verdict.ALWAYS else None}
 
 
-def _command(key: str, params: requests.CommandApproval) -> Ask:
+def _command(key: str, params: events.CommandApproval) -> Ask:
     """Return the ask for a command; permission for anything but to run it is not one for the command."""
     command = unwrapped(params.command or "")
-    listed = _listed(params.available_decisions)
-    verdicts = [v for v in (Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP) if _offers(listed, v)]
+    verdicts = [Verdict.ALLOW, Verdict.ALWAYS, Verdict.DENY, Verdict.STOP]
+    if params.available_decisions is not None:
+        # codex takes two that it does not list.
+        listed = [*map(value_of, params.available_decisions), _DECISIONS[Verdict.ALWAYS], _DECISIONS[Verdict.DENY]]
+        verdicts = [one for one in verdicts if _DECISIONS[one] in listed]
     if params.kind == _ONE_TIME:
         verdicts.remove(Verdict.ALWAYS)
     target, wider = params.network_approval_context, _readable(params.additional_permissions)
@@ -142,16 +140,7 @@ def _command(key: str, params: requests.CommandApproval) -> Ask:
     )
 
 
-def _listed(decisions: list[Raw] | None) -> list[Any] | None:
-    return None if decisions is None else [value_of(decision) for decision in decisions]
-
-
-def _offers(listed: list[Any] | None, verdict: Verdict) -> bool:
-    """Return whether codex takes a decision; see the module's text for the two that it does not list."""
-    return listed is None or verdict in (Verdict.ALWAYS, Verdict.DENY) or _DECISIONS[verdict] in listed
-
-
-def _files(key: str, params: requests.FileApproval, changes: tuple[Change, ...]) -> Ask:
+def _files(key: str, params: events.FileApproval, changes: tuple[Change, ...]) -> Ask:
     """Return the ask for a patch; one that also asks for a folder is a wider permission."""
     paths = tuple(path for change in changes for path in (change.path, change.moved_to) if path)
     named = ", ".join(map(_named, changes)) or "files"
@@ -176,7 +165,7 @@ def _named(change: Change) -> str:
     return f"{change.path} -> {change.moved_to}" if change.moved_to else change.path
 
 
-def _permissions(key: str, params: requests.PermissionsApproval) -> Ask:
+def _permissions(key: str, params: events.PermissionsApproval) -> Ask:
     return Ask(
         key=key,
         kind=AskKind.PERMISSIONS,
@@ -189,7 +178,7 @@ def _permissions(key: str, params: requests.PermissionsApproval) -> Ask:
     )
 
 
-def _user(key: str, params: requests.UserInput) -> Ask:
+def _user(key: str, params: events.UserInput) -> Ask:
     questions = tuple(
         Question(
             key=asked.id,
@@ -210,7 +199,7 @@ def _user(key: str, params: requests.UserInput) -> Ask:
     )
 
 
-def _form(key: str, params: requests.Elicitation) -> Ask:
+def _form(key: str, params: events.Elicitation) -> Ask:
     questions = fields_of(value_of(params.requested_schema))
     call = None if questions else ask_of_call(key, params)
     if call is not None:
@@ -251,7 +240,7 @@ def ask_of_call(key: str, params: Elicitation) -> Ask | None:
     meta = value_of(params.meta)
     if not isinstance(meta, dict) or params.mode != "form" or meta.get("codex_approval_kind") != "mcp_tool_call":
         return None
-    name, arguments, persist = _text(meta.get("tool_name")), meta.get("tool_params"), meta.get("persist")
+    name, arguments, persist = text_in(meta.get("tool_name")), meta.get("tool_params"), meta.get("persist")
     if not name:
         return None
     always = (Verdict.ALWAYS,) if persist == "session" or (isinstance(persist, list) and "session" in persist) else ()
@@ -261,11 +250,7 @@ def ask_of_call(key: str, params: Elicitation) -> Ask | None:
         tool=f"mcp__{params.server_name}__{name}",
         title=f"use {name} of {params.server_name}",
         body="" if arguments is None else msgspec.json.format(msgspec.json.encode(arguments)).decode(),
-        why=f"{params.message}\n{_text(meta.get('tool_description'))}".strip(),
+        why=f"{params.message}\n{text_in(meta.get('tool_description'))}".strip(),
         verdicts=(Verdict.ALLOW, *always, Verdict.DENY, Verdict.STOP),
         always="this tool, for the rest of the session" if always else "",
     )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

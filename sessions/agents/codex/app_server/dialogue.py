@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server import events, items, lines
 from agentdash.sessions.agents.codex.app_server.asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
-from agentdash.sessions.agents.codex.app_server.item_steps import changes_of
+from agentdash.sessions.agents.codex.app_server.items import changes_of
 from agentdash.sessions.agents.codex.app_server.launching import MODES, mode_of, settings_of_mode
 from agentdash.sessions.agents.codex.item_steps import readable_error
 from agentdash.sessions.agents.dialogue import (
@@ -33,11 +33,9 @@ from agentdash.sessions.agents.dialogue import (
     TurnBegan,
     TurnEnded,
 )
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, Verdict
-
-MOST_KEPT = 10_000
-"""Prompts and answers that are remembered; the oldest is forgotten."""
 
 MOST_OPEN = 1_000
 """Open requests of codex, and patches of the running turn, that are remembered."""
@@ -71,7 +69,7 @@ class CodexDialogue(Dialogue):
         """The key of the compaction that was asked for and has not begun."""
         self._answered: dict[str, None] = {}
         """The ids of our requests that were answered."""
-        self._asks: dict[str, tuple[requests.Asking | None, str | None]] = {}
+        self._asks: dict[str, tuple[events.Asking | None, str | None]] = {}
         """The open requests of codex, each with its turn."""
         self._given_answer: set[str] = set()
         """The keys of the requests that were given an answer."""
@@ -146,7 +144,7 @@ class CodexDialogue(Dialogue):
             return None
         self._given_answer.add(key)
         asking = self._asks[key][0]
-        ending = self.interrupt() if answer.verdict is Verdict.STOP and isinstance(asking, requests.AskForm) else []
+        ending = self.interrupt() if answer.verdict is Verdict.STOP and isinstance(asking, events.AskForm) else []
         return b"".join((answer_line(asking, key, answer), *ending))
 
     def change(self, what: str, value: str) -> bytes | None:
@@ -164,12 +162,15 @@ class CodexDialogue(Dialogue):
 
     def _line(self, line: lines.Line) -> list[Event]:
         if line.method is not None:
-            return self._unknown_request(line)
+            if line.id is None:
+                return []
+            key = key_of(msgspec.Raw(lines.key_text(line.id).encode()))
+            return [] if key is None else self._open(key, None, self._turn, unknown_ask(key, line.method, line.params))
         if line.id is None or (line.result is None and line.error is None):
             return []
         if isinstance(line.id, int):
             return self._handshake(line)
-        _keep(self._answered, line.id[:LONGEST_ID], None)
+        remember(self._answered, line.id[:LONGEST_ID], None)
         if line.id.startswith(_CHANGE):
             return self._adjusted(line.id, line)
         return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if _is_prompt(line.id) else []
@@ -183,7 +184,7 @@ class CodexDialogue(Dialogue):
         turn = line.result.turn if line.result else None
         if turn is None:
             self._compacting = key  # a dialogue that did not write the request knows it by its answer
-        _keep(self._accepted, key, turn.id if turn else "")
+        remember(self._accepted, key, turn.id if turn else "")
         return [Received(key, Delivery.ACCEPTED)]
 
     def _adjusted(self, request_id: str, line: lines.Line) -> list[Event]:
@@ -212,19 +213,17 @@ class CodexDialogue(Dialogue):
         self._cwd = line.result.cwd
         return [Ready(self._thread)]
 
-    def _unknown_request(self, line: lines.Line) -> list[Event]:
-        if line.id is None or line.method is None:
-            return []
-        key = key_of(msgspec.Raw(lines.key_text(line.id).encode()))
-        return [] if key is None else self._open(key, None, self._turn, unknown_ask(key, line.method, line.params))
-
     def _event(self, event: lines.Message) -> list[Event]:
         if isinstance(event, events.Resolved):
             return self._settled(key_of(event.params.request_id))
-        if isinstance(event, requests.Asking):
-            return self._asking(event)
+        if isinstance(event, events.Asking):
+            place = (event.params.thread_id or self._thread, getattr(event.params, "item_id", ""))
+            ask = ask_of(event, self._patches.get(place, ()))
+            return [] if ask is None else self._open(ask.key, event, event.params.turn_id or self._turn, ask)
         if isinstance(event, events.ItemStarted | events.ItemCompleted):
-            self._note_patch(event.params)
+            item = event.params.item
+            if isinstance(item, items.FileChange):
+                remember(self._patches, (event.params.thread_id or self._thread, item.id), changes_of(item), MOST_OPEN)
         if event.params.thread_id not in (None, self._thread):
             return []  # a sub-agent's thread
         found: list[Event] = []
@@ -258,20 +257,12 @@ class CodexDialogue(Dialogue):
         if turn.status != "completed":
             dropped = [key for key, of in self._accepted.items() if of == turn.id]
         for key in dropped:
-            self._drop(key)
+            # What was answered about it is forgotten too: it may be sent again.
+            del self._accepted[key]
+            names = {f"{_PROMPT}{key}", f"{_PROBE}{key}"}
+            for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
+                del self._answered[answered]
         return [*before, TurnEnded(), *(Received(key, Delivery.WITHDRAWN) for key in dropped)]
-
-    def _drop(self, key: str) -> None:
-        """Forget a prompt that codex dropped, and what was answered about it: it may be sent again."""
-        del self._accepted[key]
-        names = {f"{_PROMPT}{key}", f"{_PROBE}{key}"}
-        for answered in [one for one in self._answered if one.rpartition(":")[0] in names]:
-            del self._answered[answered]
-
-    def _note_patch(self, params: events.ItemParams) -> None:
-        if isinstance(params.item, items.FileChange):
-            place = (params.thread_id or self._thread, params.item.id)
-            _keep(self._patches, place, changes_of(params.item), MOST_OPEN)
 
     def _item(self, item: items.AnyItem) -> list[Event]:
         if isinstance(item, items.ContextCompaction) and self._compacting is not None:
@@ -283,15 +274,10 @@ class CodexDialogue(Dialogue):
 
     def _seen_now(self, key: str) -> list[Event]:
         self._accepted.pop(key, None)
-        _keep(self._seen, key, None)
+        remember(self._seen, key, None)
         return [Received(key, Delivery.SEEN)]
 
-    def _asking(self, asking: requests.Asking) -> list[Event]:
-        place = (asking.params.thread_id or self._thread, getattr(asking.params, "item_id", ""))
-        ask = ask_of(asking, self._patches.get(place, ()))
-        return [] if ask is None else self._open(ask.key, asking, asking.params.turn_id or self._turn, ask)
-
-    def _open(self, key: str, asking: "requests.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
+    def _open(self, key: str, asking: "events.Asking | None", turn: str | None, ask: Ask) -> list[Event]:
         if key in self._asks:
             return []
         dropped = self._settled(next(iter(self._asks)), answered=False) if len(self._asks) >= MOST_OPEN else []
@@ -321,9 +307,3 @@ class CodexDialogue(Dialogue):
 
 def _is_prompt(request_id: str) -> bool:
     return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID
-
-
-def _keep(memory: dict[Any, Any], key: Any, value: Any, most: int = MOST_KEPT) -> None:
-    memory[key] = value
-    if len(memory) > most:
-        del memory[next(iter(memory))]

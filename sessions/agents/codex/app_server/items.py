@@ -1,15 +1,20 @@
-"""The items of ``codex app-server``: those of ``codex exec`` in camel case, and more (codex-cli 0.169.0).
+"""The items of ``codex app-server``: those of ``codex exec`` in camel case, more, and their steps (codex-cli 0.169.0).
 
 They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Union
 
 from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.codex import items
+from agentdash.sessions.agents.codex.item_steps import described, patch, status_of
 from agentdash.sessions.agents.codex.items import in_camel_case
-from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words
+from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words, joined, value_of
+from agentdash.sessions.agents.parsing.parser import StepFields
+from agentdash.sessions.model.session import Change, StepKind
+from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 
 class Item(items.Item, rename="camel", kw_only=True):
@@ -130,17 +135,93 @@ else:
         in_camel_case(items.McpToolCall, "mcpToolCall"),
         in_camel_case(items.CollabToolCall, "collabAgentToolCall"),
         in_camel_case(items.WebSearch, "webSearch"),
-        UserMessage,
-        HookPrompt,
-        Plan,
-        FileChange,
-        DynamicToolCall,
-        FunctionCallOutput,
-        SubAgentActivity,
-        ImageView,
-        ImageGeneration,
-        Sleep,
-        EnteredReviewMode,
-        ExitedReviewMode,
-        ContextCompaction,
-    ]
+        UserMessage, HookPrompt, Plan, FileChange, DynamicToolCall, FunctionCallOutput, SubAgentActivity, ImageView,
+        ImageGeneration, Sleep, EnteredReviewMode, ExitedReviewMode, ContextCompaction,
+    ]  # fmt: skip
+
+
+_MOVED = "\n\nMoved to: "
+"""The words that codex appends to the diff of a file that it also moved."""
+
+
+def fields_of(item: items.Item) -> StepFields:
+    """Return the fields of an item's step."""
+    fields: StepFields
+    match item:
+        case UserMessage():
+            fields = {"kind": StepKind.PROMPT, "text": text_of(item.content)}
+        case HookPrompt():
+            fields = _notice("hookPrompt", f"a hook said: {text_of(item.fragments)}")
+        case Plan():
+            fields = {"kind": StepKind.MESSAGE, "text": item.text}
+        case SubAgentActivity():
+            fields = _notice("subAgentActivity", f"sub-agent {item.agent_path}: {item.kind}")
+        case EnteredReviewMode():
+            fields = _notice("enteredReviewMode", f"a review began: {item.review}")
+        case ExitedReviewMode():
+            fields = {"kind": StepKind.MESSAGE, "text": item.review}
+        case ContextCompaction():
+            fields = _notice("contextCompaction", "the conversation was compacted")
+        case _:
+            fields = _done(item)
+    return fields
+
+
+def _done(item: items.Item) -> StepFields:
+    fields: StepFields
+    match item:
+        case FileChange():
+            fields = patch(changes_of(item), item.status)
+        case DynamicToolCall():
+            fields = _call(item.tool or "", item.tool)
+            fields["arguments"], fields["status"] = value_of(item.arguments), status_of(item.status)
+            fields["output"] = joined(item.content_items or []) or None
+        case FunctionCallOutput():
+            fields = _call(item.name, item.name)
+            value = value_of(item.output)
+            fields["output"] = value if isinstance(value, str) else bytes(item.output).decode("utf-8", "replace")
+        case ImageView():
+            fields = _call(item.path, "view_image")
+        case ImageGeneration():
+            fields = _call("image", "image_generation")
+        case Sleep():
+            fields = _call("sleep", "sleep")
+        case _:
+            fields = described(item)
+    return fields
+
+
+def text_of(fragments: list[Fragment]) -> str:
+    """Return the user's input as text; a piece that is not text is only named."""
+    return "\n".join(part.text if part.text is not None else f"({part.type})" for part in fragments)
+
+
+def changes_of(item: FileChange) -> tuple[Change, ...]:
+    """Return the changes of a patch with their diffs."""
+    return tuple(_change(update) for update in item.changes)
+
+
+def _change(update: FileUpdate) -> Change:
+    text = update.diff
+    moved = update.kind.move_path
+    if moved is not None:
+        text = text.removesuffix(f"{_MOVED}{moved}")
+    whole: dict[str, Callable[[str], Diff]] = {"add": created, "delete": deleted}
+    diff = whole[update.kind.kind](text) if update.kind.kind in whole else diff_of(text)
+    return Change(
+        path=update.path,
+        kind=update.kind.kind,
+        diff=diff.text if diff else None,
+        added=diff.added if diff else None,
+        removed=diff.removed if diff else None,
+        cut=diff.cut if diff else False,
+        moved_to=moved,
+    )
+
+
+def _call(text: str, tool: str | None) -> StepFields:
+    return {"kind": StepKind.TOOL_CALL, "text": text, "tool": tool}
+
+
+def _notice(event: str, text: str) -> StepFields:
+    return {"kind": StepKind.NOTICE, "event": event, "text": text}

@@ -7,81 +7,37 @@ request of ours (docs/protocols/codex.md, "App-server").
 import msgspec
 from msgspec import Raw, Struct
 
-from agentdash.sessions.agents.codex.app_server import events, requests
+from agentdash.sessions.agents.codex.app_server import events
 from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Words
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 
 OPTED_OUT = (
-    "item/agentMessage/delta",
-    "item/plan/delta",
-    "item/reasoning/summaryTextDelta",
-    "item/reasoning/summaryPartAdded",
-    "item/reasoning/textDelta",
-    "turn/diff/updated",
-)
+    "item/agentMessage/delta", "item/plan/delta", "item/reasoning/summaryTextDelta",
+    "item/reasoning/summaryPartAdded", "item/reasoning/textDelta", "turn/diff/updated",
+)  # fmt: skip
 """Notifications that codex is asked not to send: a completed item has the whole text, and each patch its diff."""
 
-IGNORED = frozenset(
-    {
-        *OPTED_OUT,
-        "account/gatewayOAuth/changed",
-        "account/login/completed",
-        "account/rateLimits/updated",
-        "account/updated",
-        "app/list/updated",
-        "command/exec/outputDelta",
-        "externalAgentConfig/import/completed",
-        "externalAgentConfig/import/progress",
-        "fs/changed",
-        "fuzzyFileSearch/sessionCompleted",
-        "fuzzyFileSearch/sessionUpdated",
-        "hook/completed",
-        "hook/started",
-        "item/commandExecution/terminalInteraction",
-        "item/fileChange/outputDelta",
-        "item/fileChange/patchUpdated",
-        "item/mcpToolCall/progress",
-        "mcpServer/event/stream/notification",
-        "mcpServer/oauthLogin/completed",
-        "mcpServer/startupStatus/updated",
-        "model/safetyBuffering/updated",
-        "model/verification",
-        "modelProvider/authRecoveryCompleted",
-        "modelProvider/authRecoveryStarted",
-        "process/exited",
-        "process/outputDelta",
-        "project/changed",
-        "rawResponse/completed",
-        "rawResponseItem/completed",
-        "remoteControl/status/changed",
-        "skills/changed",
-        "thread/archived",
-        "thread/attachment/updated",
-        "thread/closed",
-        "thread/compacted",
-        "thread/deleted",
-        "thread/environment/connected",
-        "thread/environment/disconnected",
-        "thread/goal/cleared",
-        "thread/goal/updated",
-        "thread/name/updated",
-        "thread/prediction/updated",
-        "thread/project/updated",
-        "thread/queue/changed",
-        "thread/readState/changed",
-        "thread/reverted",
-        "thread/section/changed",
-        "thread/started",
-        "thread/status/changed",
-        "thread/unarchived",
-        "turn/moderationMetadata",
-    }
-)
+IGNORED = frozenset({
+    *OPTED_OUT, "account/gatewayOAuth/changed", "account/login/completed", "account/rateLimits/updated",
+    "account/updated", "app/list/updated", "command/exec/outputDelta", "externalAgentConfig/import/completed",
+    "externalAgentConfig/import/progress", "fs/changed", "fuzzyFileSearch/sessionCompleted",
+    "fuzzyFileSearch/sessionUpdated", "hook/completed", "hook/started", "item/commandExecution/terminalInteraction",
+    "item/fileChange/outputDelta", "item/fileChange/patchUpdated", "item/mcpToolCall/progress",
+    "mcpServer/event/stream/notification", "mcpServer/oauthLogin/completed", "mcpServer/startupStatus/updated",
+    "model/safetyBuffering/updated", "model/verification", "modelProvider/authRecoveryCompleted",
+    "modelProvider/authRecoveryStarted", "process/exited", "process/outputDelta", "project/changed",
+    "rawResponse/completed", "rawResponseItem/completed", "remoteControl/status/changed", "skills/changed",
+    "thread/archived", "thread/attachment/updated", "thread/closed", "thread/compacted", "thread/deleted",
+    "thread/environment/connected", "thread/environment/disconnected", "thread/goal/cleared", "thread/goal/updated",
+    "thread/name/updated", "thread/prediction/updated", "thread/project/updated", "thread/queue/changed",
+    "thread/readState/changed", "thread/reverted", "thread/section/changed", "thread/started",
+    "thread/status/changed", "thread/unarchived", "turn/moderationMetadata",
+})  # fmt: skip
 """Notifications without anything for the user; another unknown method becomes an unknown step."""
 
 
-Message = events.Event | requests.Asking
+Message = events.Event | events.Asking
 
 MESSAGES: TolerantDecoder[Message] = TolerantDecoder(Message)
 

@@ -56,7 +56,7 @@ class LiveCodexMeter(CodexMeter):
         self._rerouted = False
         self._next_search = 0.0  # the transcript exists when a turn has begun
         if not self._recorded:
-            self._call.began()
+            self._call_began()
 
     def _is_ours(self, timestamp: str, turn: str | None = None) -> bool:
         """Return whether the current line belongs to the turn, by the name of its turn if it has one."""

@@ -7,28 +7,29 @@ it.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from msgspec import field, structs
 
 from agentdash.sessions.agents.codex import items as common
-from agentdash.sessions.agents.codex.app_server import events, items, lines, requests
+from agentdash.sessions.agents.codex.app_server import events, items, lines
 from agentdash.sessions.agents.codex.app_server.asks import ask_of, key_of, unknown_ask
-from agentdash.sessions.agents.codex.app_server.item_steps import fields_of
+from agentdash.sessions.agents.codex.app_server.items import fields_of
 from agentdash.sessions.agents.codex.app_server.lines import IGNORED
 from agentdash.sessions.agents.codex.item_steps import ended, readable_error, unwrapped
 from agentdash.sessions.agents.codex.refusals import refused
-from agentdash.sessions.agents.codex.reports import note_call
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
-from agentdash.sessions.agents.parsing.step_fields import changed
-from agentdash.sessions.agents.parsing.step_fields import plan as plan_of
+from agentdash.sessions.agents.parsing.parser import changed, remember
+from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.asks.answers import sentence
 from agentdash.sessions.rules.conversation.places import is_aside
+from agentdash.sessions.rules.costs.reports import CALL, THREAD, Report
 from agentdash.sessions.rules.turn_facts import Compacted
 
 TAIL = 8192
@@ -47,8 +48,6 @@ class AppServerState(EventState, kw_only=True):
     """The running turn of that thread."""
     prompted: bool = False
     """True if the prompt that began the turn has been read."""
-    error: Step | None = None
-    """The last error, which the end of the turn repeats."""
     asking: dict[str, str] = field(default_factory=dict)
     """The open questions by the request's key, in words."""
     asked_items: dict[str, None] = field(default_factory=dict)
@@ -88,12 +87,6 @@ class ItemParser(EventParser):
         step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
         self.state.open[key] = step
         return [step]
-
-    def _item_began(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=False)
-
-    def _item_ended(self, params: events.ItemParams, at: int | None) -> list[Step]:
-        return self._item(params, at, completed=True)
 
     def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
         item = params.item
@@ -150,7 +143,9 @@ class ItemParser(EventParser):
         """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
         if not self._is_ours(params.thread_id):
             return []
-        other = _is_of_another_program(item)
+        # codex queue names a prompt by a UUID of version 7 (0.169.0, 0.171.0); the names of agentdash have 4 and 5.
+        name = item.client_id or ""
+        other = len(name) == _UUID and name[_VERSION] == "7"
         began, self.state.prompted = not self.state.prompted, True
         if began and not other:
             return []
@@ -165,15 +160,6 @@ class ItemParser(EventParser):
         how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
         text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
         return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
-
-
-def _is_of_another_program(item: items.UserMessage) -> bool:
-    """Return whether ``codex queue`` sent a prompt: it names it by a UUID of version 7 (0.169.0, 0.171.0).
-
-    The names that agentdash gives have the versions 4 and 5.
-    """
-    name = item.client_id or ""
-    return len(name) == _UUID and name[_VERSION] == "7"
 
 
 _UUID, _VERSION = 36, 14
@@ -213,8 +199,15 @@ class AppServerParser(ItemParser):
 
     def event(self, event: lines.Message, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
         """Return the steps of one event."""
-        if isinstance(event, requests.Asking):
-            return self._ask(event)
+        if isinstance(event, events.Asking):
+            item = self._key(event.params.thread_id, getattr(event.params, "item_id", ""))
+            changes = self.state.open.get(item)
+            ask = ask_of(event, changes.changes if changes is not None else ())
+            if changes is not None:
+                remember(self.state.asked_items, item, None, MOST_ASKS)
+            if ask is not None:
+                self._asks(ask.key, sentence(ask))
+            return []
         return _READ[type(event)](self, event.params, at)
 
     def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
@@ -279,9 +272,7 @@ class AppServerParser(ItemParser):
         last = self.state.error
         known = last.text if last is not None else "the turn failed"
         self.facts.error = message = readable_error(turn.error.message) if turn.error else known
-        if last is not None and last.text == message:
-            return [structs.replace(last, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _sum(self, at: int | None) -> list[Step]:
         total = self.state.total
@@ -328,13 +319,21 @@ class AppServerParser(ItemParser):
                 self.facts.thread_before = total.minus(call)
             self.state.own = self.state.own.plus(call)
             self.state.used = self.facts.usage = self.state.used.plus(call)
-            note_call(self.facts.reported, call, total, self.facts.turn_model, at)
+            self._note_call(call, total, at)
         elif first:
             self.facts.thread_before = total
         if total == self.state.total and not last.input_tokens:
             self.state.after = last.total_tokens or None
         self.state.total = self.facts.thread_usage = total
         return []
+
+    def _note_call(self, call: Usage, total: Usage, at: int | None) -> None:
+        """Note one call, named by the running total of the thread behind it, and that total."""
+        if (reported := self.facts.reported) is not None:
+            model = self.facts.turn_model or reported.model or None
+            key = f"{total.input_tokens}+{total.output_tokens}"
+            reported.add(Report(source=CALL, key=key, kind="call", model=model, usage=call, at=at))
+            reported.add(Report(source=THREAD, key="", kind="thread", model=model, usage=total, at=at))
 
     def _plan(self, params: events.PlanParams, at: int | None) -> list[Step]:
         plan = tuple(
@@ -366,22 +365,8 @@ class AppServerParser(ItemParser):
         text = f"{params.to_model} answers instead of {params.from_model}"
         return [self._new(StepKind.NOTICE, text, at=at, event="model/rerouted")]
 
-    def _ask(self, asking: requests.Asking) -> list[Step]:
-        item = self._key(asking.params.thread_id, getattr(asking.params, "item_id", ""))
-        changes = self.state.open.get(item)
-        ask = ask_of(asking, changes.changes if changes is not None else ())
-        if changes is not None:
-            self.state.asked_items[item] = None
-            if len(self.state.asked_items) > MOST_ASKS:
-                del self.state.asked_items[next(iter(self.state.asked_items))]
-        if ask is not None:
-            self._asks(ask.key, sentence(ask))
-        return []
-
     def _asks(self, key: str, words: str) -> None:
-        self.state.asking[key] = words
-        if len(self.state.asking) > MOST_ASKS:
-            del self.state.asking[next(iter(self.state.asking))]
+        remember(self.state.asking, key, words, MOST_ASKS)
         self._wait()
 
     def _wait(self) -> list[Step]:
@@ -390,8 +375,8 @@ class AppServerParser(ItemParser):
 
 
 _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
-    events.ItemStarted: AppServerParser._item_began,
-    events.ItemCompleted: AppServerParser._item_ended,
+    events.ItemStarted: partial(AppServerParser._item, completed=False),
+    events.ItemCompleted: partial(AppServerParser._item, completed=True),
     events.OutputDelta: AppServerParser._output,
     events.UsageUpdated: AppServerParser._tokens,
     events.PlanUpdated: AppServerParser._plan,
@@ -401,10 +386,9 @@ _READ: dict[type, Callable[[AppServerParser, Any, int | None], list[Step]]] = {
     events.Trouble: AppServerParser._trouble,
     events.SettingsUpdated: AppServerParser._settings,
     events.Rerouted: AppServerParser._rerouted,
-    events.Warned: AppServerParser._remark,
-    events.GuardianWarned: AppServerParser._remark,
-    events.ConfigWarned: AppServerParser._remark,
-    events.Deprecated: AppServerParser._remark,
+    **dict.fromkeys(
+        (events.Warned, events.GuardianWarned, events.ConfigWarned, events.Deprecated), AppServerParser._remark
+    ),
 }
 
 

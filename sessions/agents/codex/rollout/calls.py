@@ -4,7 +4,7 @@ from msgspec import field, structs
 
 from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.parsing.json_lines import NULL, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed
+from agentdash.sessions.agents.parsing.parser import StepFields, changed, remember
 from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
@@ -52,9 +52,8 @@ class CallReader(TranscriptParser):
             fields: StepFields = {"kind": StepKind.TOOL_CALL, "text": key or ""}
             steps = self._done(key, fields | tools.ended(StepKind.TOOL_CALL, answer), at, source=ITEM)
             if key and steps:
-                self.state.early[key] = trimmed(structs.replace(steps[-1], exit_code=answer.exit_code, ended_at=at))
-                if len(self.state.early) > _MOST_EARLY:
-                    del self.state.early[next(iter(self.state.early))]
+                early = structs.replace(steps[-1], exit_code=answer.exit_code, ended_at=at)
+                remember(self.state.early, key, trimmed(early), _MOST_EARLY)
             return steps
         if answer.process is not None and earlier.kind is StepKind.COMMAND:
             self.state.processes[answer.process] = earlier.call_id or ""
@@ -97,9 +96,7 @@ class CallReader(TranscriptParser):
             del self.state.closed[key]
             return []
         if key is not None:
-            self.state.closed[key] = source
-            if len(self.state.closed) > MOST_REMEMBERED:
-                del self.state.closed[next(iter(self.state.closed))]
+            remember(self.state.closed, key, source, MOST_REMEMBERED)
         if earlier is None:
             return [self._made(fields, at=began or at, call_id=key, ended_at=at if began else None)]
         # A call that only reads further output keeps its kind.

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Raw, Struct, field
 
+from agentdash.sessions.agents.codex.items import ShellAction, Tokens
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count
 
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
@@ -153,12 +154,6 @@ class CallOutput(Struct):
     tools: Raw = NULL
 
 
-class ShellAction(Struct):
-    """The command of a ``local_shell_call``."""
-
-    command: list[str] = field(default_factory=list)
-
-
 class LocalShellCall(Struct):
     """``local_shell_call``."""
 
@@ -263,14 +258,11 @@ class Reviewed(Struct):
     review_output: Findings | None = None
 
 
-class TokenUsage(Struct):
-    """Tokens as codex counts them; ``input_tokens`` includes tokens read from and written to caches."""
+class TokenUsage(Tokens):
+    """Tokens of the thread, or of one call."""
 
-    input_tokens: Count | None = None
     cached_input_tokens: Count | None = 0
     cache_write_input_tokens: Count | None = 0
-    output_tokens: Count | None = None
-    reasoning_output_tokens: Count | None = None
 
 
 class TokenInfo(Struct):
@@ -410,18 +402,11 @@ class ItemEvent(Struct):
     completed_at_ms: Millis | None = None
 
 
-class Piece(Struct):
-    """One piece of a ``UserMessage`` or an ``AgentMessage``."""
-
-    type: str = ""
-    text: str | None = None
-
-
 class Spoken(Struct):
     """The items ``UserMessage``, ``AgentMessage``, ``Plan`` and ``Reasoning``."""
 
     id: str | None = None
-    content: list[Piece] = field(default_factory=list)
+    content: list[Content] = field(default_factory=list)
     text: str | None = None
     summary_text: list[str] = field(default_factory=list)
     raw_content: list[str] = field(default_factory=list)

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.codex.item_steps import readable_error
-from agentdash.sessions.agents.codex.reports import note_recorded_call
 from agentdash.sessions.agents.codex.rollout import events, tools, work
 from agentdash.sessions.agents.codex.rollout.calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from agentdash.sessions.agents.codex.rollout.text import (
@@ -25,10 +24,11 @@ from agentdash.sessions.agents.codex.rollout.text import (
 )
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
 from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type
-from agentdash.sessions.agents.parsing.step_fields import StepFields, known
+from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
 from agentdash.sessions.model.session import Step, StepKind, Usage
+from agentdash.sessions.rules.costs.reports import ROLLOUT, Report
 
 _COPY_MS = 20
 """The longest time between two lines of a copy; an own line follows a later one."""
@@ -54,7 +54,6 @@ class RolloutState(CallState, kw_only=True):
     """The digest of the last message."""
     reviewed: str = ""
     """The digest of the findings of the task's review."""
-    error: Step | None = None
     worked: bool = False
     """True if the model went on after the error."""
     forked_from: str | None = None
@@ -209,11 +208,8 @@ class CodexRolloutParser(CallReader):
         return [*steps, *self._spent(at), *self._failed(readable_error(event.error.message), at)]
 
     def _failed(self, message: str, at: int | None) -> list[Step]:
-        """Return the error with which a task ended: the last one, or a new one."""
         self.facts.end, self.facts.error = "failed", message
-        if self.state.error is not None and self.state.error.text == message:
-            return [structs.replace(self.state.error, fatal=True)]
-        return [self._new(StepKind.ERROR, message, at=at, fatal=True)]
+        return [self._fatal(message, at)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -225,22 +221,24 @@ class CodexRolloutParser(CallReader):
         self.state.recorded = True
         if self.state.session is not None and record.thread_id not in (None, self.state.session):
             return []
-        self.facts.thread_usage = _usage(record.thread_token_usage)
-        return self._used(_usage(record.usage), at)
+        self.facts.thread_usage = _counted(record.thread_token_usage)
+        return self._used(_counted(record.usage), at)
 
     def _used(self, call: Usage, at: int | None) -> list[Step]:
         if self.state.copied is not None:
             return []  # the thread that it is copied from has counted it
         self.state.spent = self.state.spent.plus(call)
-        note_recorded_call(self.facts.reported, call, self.facts.turn_model, at)
+        if (reported := self.facts.reported) is not None:
+            key, model = str(reported.next_key(ROLLOUT)), self.facts.turn_model or reported.model
+            reported.add(Report(source=ROLLOUT, key=key, kind="call", model=model, usage=call, at=at))
         return []
 
     def _tokens(self, event: events.TokenCount, at: int | None) -> list[Step]:
         """Count the running total; it repeats when only the rate limits change, and is smaller after some resumes."""
         if self.state.recorded or event.info is None:
             return []
-        earlier, total = self.state.thread, _usage(event.info.total_token_usage)
-        last = _usage(event.info.last_token_usage)
+        earlier, total = self.state.thread, _counted(event.info.total_token_usage)
+        last = _counted(event.info.last_token_usage)
         if earlier is None:
             more = last if last.known else total
         elif total == earlier:
@@ -368,28 +366,15 @@ class CodexRolloutParser(CallReader):
         return [self.state.error]
 
 
-def _usage(tokens: events.TokenUsage | None) -> Usage:
-    if tokens is None:
-        return Usage()
-    return Usage.of(
-        tokens.input_tokens,
-        tokens.cached_input_tokens,
-        tokens.output_tokens,
-        tokens.reasoning_output_tokens,
-        tokens.cache_write_input_tokens,
-    )
+def _counted(tokens: events.TokenUsage | None) -> Usage:
+    return tokens.counted() if tokens is not None else Usage()
 
 
 _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
 """The struct of an event, and the method that reads it."""
 
 _P = CodexRolloutParser
-_CALL: _Way = (events.FunctionCall, _P._call)
-_OUTPUT: _Way = (events.CallOutput, _P._output)
 _COMPACTION: _Way = (events.Compacted, _P._compaction)
-_STARTED: _Way = (events.Kind, _P._task_started)
-_COMPLETE: _Way = (events.TaskComplete, _P._task_complete)
-_REASONING: _Way = (events.Words, _P._event_reasoning)
 
 _LINES: dict[str, _Way] = {
     "session_meta": (events.SessionMeta, _P._meta),
@@ -401,28 +386,22 @@ _ITEMS: dict[str, _Way] = {
     "message": (events.Message, _P._item_message),
     "agent_message": (events.AgentLetter, _P._letter),
     "reasoning": (events.ReasoningItem, _P._item_reasoning),
-    "function_call": _CALL,
-    "custom_tool_call": _CALL,
+    **dict.fromkeys(("function_call", "custom_tool_call"), (events.FunctionCall, _P._call)),
     "tool_search_call": (events.FunctionCall, _P._tool_search),
     "local_shell_call": (events.LocalShellCall, _P._shell_call),
-    "function_call_output": _OUTPUT,
-    "custom_tool_call_output": _OUTPUT,
-    "local_shell_call_output": _OUTPUT,
-    "tool_search_output": _OUTPUT,
-    "compaction": _COMPACTION,
-    "compaction_summary": _COMPACTION,
-    "context_compaction": _COMPACTION,
+    **dict.fromkeys(
+        ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"),
+        (events.CallOutput, _P._output),
+    ),
+    **dict.fromkeys(("compaction", "compaction_summary", "context_compaction"), _COMPACTION),
 }
 _EVENTS: dict[str, _Way] = {
-    "task_started": _STARTED,
-    "turn_started": _STARTED,
-    "task_complete": _COMPLETE,
-    "turn_complete": _COMPLETE,
+    **dict.fromkeys(("task_started", "turn_started"), (events.Kind, _P._task_started)),
+    **dict.fromkeys(("task_complete", "turn_complete"), (events.TaskComplete, _P._task_complete)),
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),
     "agent_message": (events.Words, _P._event_agent),
-    "agent_reasoning": _REASONING,
-    "agent_reasoning_raw_content": _REASONING,
+    **dict.fromkeys(("agent_reasoning", "agent_reasoning_raw_content"), (events.Words, _P._event_reasoning)),
     "token_count": (events.TokenCount, _P._tokens),
     "plan_update": (events.PlanUpdate, _P._planned),
     "error": (events.Failure, _P._trouble),

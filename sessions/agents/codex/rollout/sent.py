@@ -6,11 +6,10 @@ with which it was sent the prompt (docs/protocols/codex.md, "Rollouts").
 
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agentdash.sessions.agents.codex.rollout.edits import find_rollout
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import decoded
 from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.sent_prompt import (
     LINE_CAP,
@@ -36,16 +35,14 @@ class _Payload(Struct):
     type: str = ""
     role: str = ""
     item: _Item | None = None
-    content: list[_Part] = msgspec.field(default_factory=list)
+    content: list[_Part] = field(default_factory=list)
 
 
 class _Line(Struct):
     type: str = ""
     timestamp: str = ""
-    payload: _Payload = msgspec.field(default_factory=_Payload)
+    payload: _Payload = field(default_factory=_Payload)
 
-
-_DECODER = msgspec.json.Decoder(_Line)
 
 _BOUNDS = frozenset({"task_started", "task_complete", "turn_aborted"})
 """The events with which turns begin and end."""
@@ -85,9 +82,10 @@ def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
             if (prompt := _read(line)) is not None:
                 last = prompt[0] if is_since(prompt[1], sent.at) else None
                 continue
-            payload = _payload(line)
-            if payload is None:
+            event = decoded(line, _Line)
+            if event is None or event.type != "event_msg":
                 continue
+            payload = event.payload
             if payload.item is not None and payload.item.type == "UserMessage":
                 if payload.item.client_id == sent.key:
                     return True
@@ -97,19 +95,13 @@ def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
     return last is not None and last.strip() == sent.text.strip()
 
 
-def _payload(line: bytes) -> _Payload | None:
-    try:
-        event = _DECODER.decode(line)
-    except UNREADABLE:
-        return None
-    return event.payload if event.type == "event_msg" else None
-
-
 def _read(line: bytes) -> tuple[str, str] | None:
-    try:
-        event = _DECODER.decode(line)
-    except UNREADABLE:
-        return None
-    if event.type != "response_item" or event.payload.type != "message" or event.payload.role != "user":
+    event = decoded(line, _Line)
+    if (
+        event is None
+        or event.type != "response_item"
+        or event.payload.type != "message"
+        or event.payload.role != "user"
+    ):
         return None
     return "\n".join(part.text for part in event.payload.content), event.timestamp

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from agentdash.sessions.agents.codex.rollout.events import (
-    CodeLocation,
-    Content,
-    EventFields,
-    Findings,
-    Piece,
-    SandboxPolicy,
-)
+from agentdash.sessions.agents.codex.rollout.events import Content, EventFields, Finding, Findings, SandboxPolicy
 from agentdash.sessions.agents.codex.rollout.tools import command_text
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE
-from agentdash.sessions.agents.parsing.wrappers import is_wrapped
+from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, decoded
+from agentdash.sessions.agents.parsing.transcript_parser import is_wrapped
 
 TOLD_ELSEWHERE = frozenset(
     {
@@ -63,10 +56,7 @@ def noted(kind: str, data: Raw) -> str | None:
     """Return the text of the notice for an event; None if its kind is unknown."""
     if kind not in _NOTED:
         return None
-    try:
-        notice = msgspec.json.decode(data, type=EventFields)
-    except UNREADABLE:
-        notice = EventFields()
+    notice = decoded(data, EventFields) or EventFields()
     rerouted = f"{notice.from_model} to {notice.to_model}" if notice.to_model else None
     rolled_back = None if notice.num_turns is None else f"{notice.num_turns} turns"
     command = command_text(notice.command) if notice.command else None
@@ -77,17 +67,17 @@ def noted(kind: str, data: Raw) -> str | None:
     return f"{name}: {text}" if text else name
 
 
-def readable(content: Sequence[Content | Piece]) -> str:
+def readable(content: Sequence[Content]) -> str:
     """Join the pieces of a message into one text; a piece that is not text is only named."""
     return "\n".join(_words(piece) for piece in _without_frames(content))
 
 
-def words_of(content: Sequence[Content | Piece]) -> str:
+def words_of(content: Sequence[Content]) -> str:
     """Join the texts of a message, without its pictures: the two records name these differently."""
     return "\n".join(piece.text for piece in _without_frames(content) if piece.text is not None)
 
 
-def _without_frames(content: Sequence[Content | Piece]) -> list[Content | Piece]:
+def _without_frames(content: Sequence[Content]) -> list[Content]:
     """Leave out the texts that codex puts before and behind a picture or another file (0.169.0, 0.171.0)."""
     return [
         piece
@@ -102,18 +92,14 @@ def review_text(review: Findings) -> str:
     """Return the result of a review as codex writes it in the message that follows (0.169.0, 0.171.0)."""
     found = review.findings
     heading = ["Full review comments:" if len(found) > 1 else "Review comment:"] if found else []
-    comments = [f"- {one.title} — {_place(one.code_location)}{_indented(one.body)}" for one in found]
     explanation = review.overall_explanation.strip()
-    return "\n\n".join([*([explanation] if explanation else []), *heading, *comments])
+    return "\n\n".join([*([explanation] if explanation else []), *heading, *map(_comment, found)])
 
 
-def _place(location: CodeLocation) -> str:
-    lines = location.line_range
-    return f"{location.absolute_file_path}:{lines.start}-{lines.end}" if lines.start else location.absolute_file_path
-
-
-def _indented(body: str) -> str:
-    return "".join(f"\n  {line}" for line in body.splitlines())
+def _comment(finding: Finding) -> str:
+    file, lines = finding.code_location.absolute_file_path, finding.code_location.line_range
+    place = f"{file}:{lines.start}-{lines.end}" if lines.start else file
+    return "\n  ".join([f"- {finding.title} — {place}", *finding.body.splitlines()])
 
 
 def is_context(text: str, kinds: Sequence[str]) -> bool:
@@ -133,16 +119,16 @@ def policy(raw: Raw) -> str | None:
     if raw == NULL:
         return None
     try:
-        decoded = msgspec.json.decode(raw, type=str | SandboxPolicy)
+        named = msgspec.json.decode(raw, type=str | SandboxPolicy)
     except UNREADABLE:
         return None
-    return decoded if isinstance(decoded, str) else decoded.type or decoded.mode
+    return named if isinstance(named, str) else named.type or named.mode
 
 
-def _words(piece: Content | Piece) -> str:
+def _words(piece: Content) -> str:
     """Return a piece as text; kinds such as ``input_image`` and ``local_image`` have one name."""
     if piece.text is not None:
         return piece.text
     # codex also uses this field for text that it passes on unchanged between the agents of a team.
-    secret = piece.encrypted_content if isinstance(piece, Content) else None
+    secret = piece.encrypted_content
     return secret if secret and " " in secret else f"({piece.type.removeprefix('input_').removeprefix('local_')})"

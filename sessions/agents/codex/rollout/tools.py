@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agentdash.sessions.agents.codex.rollout.events import Changed, PlanStep, SearchAction
-from agentdash.sessions.agents.parsing import step_fields
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, joined, text_of, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing import parser
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, decoded, joined, text_in, text_of, value_of
+from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -74,12 +74,12 @@ def begun(name: str, namespace: str | None, arguments: Any) -> StepFields:
         json = msgspec.json.encode(arguments).decode() if arguments else ""
         return _shell(given) or command(arguments if isinstance(arguments, str) else json)
     if name == "apply_patch":
-        patch = arguments if isinstance(arguments, str) else _text(given.get("input") or given.get("patch"))
+        patch = arguments if isinstance(arguments, str) else text_in(given.get("input") or given.get("patch"))
         return file_change(patched(patch))
     if name == "update_plan" and (steps := plan_steps(given.get("plan"))) is not None:
         return plan(steps)
     if name in _AGENT_TOOLS:
-        text = _text(given.get("message") or given.get("prompt") or given.get("task_name")) or name
+        text = text_in(given.get("message") or given.get("prompt") or given.get("task_name")) or name
         return {"kind": StepKind.SUBAGENT, "text": text, "tool": name, "arguments": arguments}
     server, tool = _server(name, namespace)
     return {"kind": StepKind.TOOL_CALL, "text": name, "server": server, "tool": tool, "arguments": arguments}
@@ -104,7 +104,7 @@ def ended(kind: StepKind, answer: Answer) -> StepFields:
 def answer_of(output: Raw) -> Answer:
     """Return the output of a call, without its heading."""
     text, success = _output_text(output)
-    wrapped = _wrapped(text)
+    wrapped = decoded(text, _Wrapped) if text.startswith("{") else None
     if wrapped is not None:
         return Answer(wrapped.output, wrapped.metadata.exit_code, success)
     heading = _HEADING.match(text)
@@ -168,7 +168,7 @@ def plan_steps(value: Any) -> list[PlanStep] | None:
 def plan(steps: list[PlanStep]) -> StepFields:
     """Return the fields of a plan."""
     items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
-    return step_fields.plan(items) | {"status": StepStatus.OK}
+    return parser.plan(items) | {"status": StepStatus.OK}
 
 
 def web_search(query: str | None, action: SearchAction | None) -> StepFields:
@@ -193,7 +193,7 @@ def arguments_of(raw: Raw) -> Any:
 def _shell(given: dict[str, Any]) -> StepFields | None:
     """Return the fields of a call of a shell; None if its arguments have no command."""
     words = given.get("cmd") or given.get("command") or ""
-    argv = [word for word in words if isinstance(word, str)] if isinstance(words, list) else _text(words)
+    argv = [word for word in words if isinstance(word, str)] if isinstance(words, list) else text_in(words)
     if isinstance(argv, list) and len(argv) == 2 and argv[0] in _PATCH_COMMANDS:
         return file_change(patched(argv[1]))
     text = command_text(argv)
@@ -215,18 +215,11 @@ def _joined(content: str | list[Part]) -> str:
     return content if isinstance(content, str) else joined(content)
 
 
-def _wrapped(text: str) -> _Wrapped | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        return msgspec.json.decode(text, type=_Wrapped)
-    except UNREADABLE:
-        return None
-
-
 def _diff(change: Changed) -> str | None:
     if change.type in ("add", "delete"):
-        return _hunks(change.type, _lines(change.content or "", "+" if change.type == "add" else "-"))
+        # Only a newline ends a line: other separators are text.
+        lines = change.content.removesuffix("\n").split("\n") if change.content else []
+        return _hunks(change.type, [("+" if change.type == "add" else "-") + line for line in lines])
     return change.unified_diff or None
 
 
@@ -238,11 +231,6 @@ def _hunks(kind: str, body: list[str]) -> str | None:
     return "\n".join([*([heading] if heading else []), *body])
 
 
-def _lines(content: str, sign: str) -> list[str]:
-    """Return the lines, each after the sign.  Only a newline ends a line: other separators are text."""
-    return [sign + line for line in content.removesuffix("\n").split("\n")] if content else []
-
-
 def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     """Return the MCP server of a tool, and the tool's own name."""
     parts = name.split("__", 2)
@@ -251,7 +239,3 @@ def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -3,35 +3,28 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
+from agentdash.sessions.agents.codex.item_steps import status_of
 from agentdash.sessions.agents.codex.rollout import events, tools
-from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, Part, joined, text_of, value_of
-from agentdash.sessions.agents.parsing.step_fields import StepFields
+from agentdash.sessions.agents.parsing.json_lines import NULL, Part, decoded, joined, text_of, value_of
+from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import StepKind, StepStatus
-
-_STATUS = {
-    "completed": StepStatus.OK,
-    "failed": StepStatus.FAILED,
-    "declined": StepStatus.DECLINED,
-    "in_progress": StepStatus.RUNNING,
-}
 
 
 class _McpResult(Struct):
     """The answer of an MCP server's tool."""
 
-    content: list[Part] = msgspec.field(default_factory=list)
+    content: list[Part] = field(default_factory=list)
     structured_content: Raw = NULL
-    is_error: bool | None = msgspec.field(default=None, name="isError")
+    is_error: bool | None = field(default=None, name="isError")
 
 
 class _Outcome(Struct):
     """The answer of a tool or its error, in the form of Rust's ``Result``."""
 
-    ok: _McpResult | None = msgspec.field(default=None, name="Ok")
-    err: str | None = msgspec.field(default=None, name="Err")
+    ok: _McpResult | None = field(default=None, name="Ok")
+    err: str | None = field(default=None, name="Err")
 
 
 Describe = Callable[[Any], StepFields]
@@ -43,7 +36,7 @@ def _execution(item: events.Execution) -> StepFields:
         output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
     code = item.exit_code
     by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
-    fields: StepFields = {"output": output, "exit_code": code, "status": _STATUS.get(item.status or "", by_code)}
+    fields: StepFields = {"output": output, "exit_code": code, "status": status_of(item.status or "") or by_code}
     if item.source == "unified_exec_interaction":
         # A call that reads further output of another command.
         return fields | {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"}
@@ -55,7 +48,7 @@ def _patch(item: events.Patch) -> StepFields:
     changes: StepFields = {"kind": StepKind.FILE_CHANGE}
     changes = tools.file_change(tools.changes_of(item.changes)) if item.changes else changes
     output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
-    return changes | {"status": _STATUS.get(item.status or "", by_success), "output": output}
+    return changes | {"status": status_of(item.status or "") or by_success, "output": output}
 
 
 def _mcp(item: events.McpCall) -> StepFields:
@@ -68,12 +61,8 @@ def _mcp(item: events.McpCall) -> StepFields:
         "tool": call.tool,
         "arguments": value_of(call.arguments),
         "output": output,
-        "status": StepStatus.FAILED if failed else _STATUS.get(item.status or "", StepStatus.OK),
+        "status": StepStatus.FAILED if failed else status_of(item.status or "") or StepStatus.OK,
     }
-
-
-def _search(item: events.WebSearch) -> StepFields:
-    return tools.web_search(item.query, item.action) | {"status": StepStatus.OK}
 
 
 def _collab(item: events.CollabCall) -> StepFields:
@@ -99,18 +88,16 @@ _Way = tuple[type[Any], Describe]
 _EXECUTION: _Way = (events.Execution, _execution)
 _PATCH: _Way = (events.Patch, _patch)
 _MCP: _Way = (events.McpCall, _mcp)
-_SEARCH: _Way = (events.WebSearch, _search)
+_SEARCH: _Way = (events.WebSearch, lambda item: tools.web_search(item.query, item.action) | {"status": StepStatus.OK})
 _PICTURE: _Way = (events.Picture, _picture)
 _COLLAB: _Way = (events.CollabCall, _collab)
 
 ITEMS: dict[str, _Way] = {
     "CommandExecution": _EXECUTION,
     "FileChange": _PATCH,
-    "McpToolCall": _MCP,
-    "DynamicToolCall": _MCP,
+    **dict.fromkeys(("McpToolCall", "DynamicToolCall"), _MCP),
     "WebSearch": _SEARCH,
-    "ImageView": _PICTURE,
-    "ImageGeneration": _PICTURE,
+    **dict.fromkeys(("ImageView", "ImageGeneration"), _PICTURE),
     "CollabAgentToolCall": _COLLAB,
 }
 """Items of ``item_started`` and ``item_completed``."""
@@ -121,11 +108,9 @@ EVENTS: dict[str, _Way] = {
     "mcp_tool_call": _MCP,
     "web_search": _SEARCH,
     "image_generation": _PICTURE,
-    "collab_agent_spawn": _COLLAB,
-    "collab_agent_interaction": _COLLAB,
-    "collab_waiting": _COLLAB,
-    "collab_close": _COLLAB,
-    "collab_resume": _COLLAB,
+    **dict.fromkeys(
+        ("collab_agent_spawn", "collab_agent_interaction", "collab_waiting", "collab_close", "collab_resume"), _COLLAB
+    ),
 }
 """Events that come in pairs, ``…_begin`` and ``…_end``."""
 
@@ -136,23 +121,16 @@ CALLS: dict[str, _Way] = {"web_search_call": _SEARCH, "image_generation_call": _
 def _mcp_answer(item: events.McpCall) -> tuple[str | None, bool]:
     """Return a tool's answer, and whether it failed."""
     if item.error != NULL:
-        error = _read(item.error, events.Failure)
+        error = decoded(item.error, events.Failure)
         return error.message if error and error.message else text_of(item.error), True
     if item.result == NULL:
-        content = _read(item.content_items, list[Part])
+        content = decoded(item.content_items, list[Part])
         return joined(content) if content else None, item.success is False
-    outcome = _read(item.result, _Outcome)
+    outcome = decoded(item.result, _Outcome)
     if outcome is not None and outcome.err is not None:
         return outcome.err, True
-    result = (outcome and outcome.ok) or _read(item.result, _McpResult)
+    result = (outcome and outcome.ok) or decoded(item.result, _McpResult)
     if result is None:
         return text_of(item.result), False
     structured = None if result.structured_content == NULL else text_of(result.structured_content)
     return joined(result.content) or structured, bool(result.is_error)
-
-
-def _read(data: Raw, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except UNREADABLE:
-        return None

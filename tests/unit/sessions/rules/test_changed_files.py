@@ -5,8 +5,7 @@ import pytest
 from agentdash.sessions.mcp.orchestration.viewing import change_lines
 from agentdash.sessions.mcp.orchestration.views import collected, did
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus
-from agentdash.sessions.rules.digest.collect import digest
-from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.rules.digest.collect import digest, digest_lines
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.service.changes.model import SessionChanges
 from agentdash.sessions.transcript.export.html import Tally

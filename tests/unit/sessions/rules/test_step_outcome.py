@@ -3,8 +3,7 @@
 import pytest
 
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
-from agentdash.sessions.rules.digest.collect import digest
-from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.rules.digest.collect import digest, digest_lines
 from agentdash.sessions.rules.limits.loop_detector import Loops
 from agentdash.sessions.transcript.export.html import Tally
 from agentdash.sessions.transcript.index.kind_codes import encoded

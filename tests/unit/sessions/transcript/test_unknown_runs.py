@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.codex import events
+from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.parsing.json_lines import NOT_JSON
 from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
@@ -15,7 +15,7 @@ from agentdash.sessions.model.session import Prompt, Status, StepKind, Turn
 from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.transcript.session_steps import SessionSteps
 
-DECODER = TolerantDecoder(events.Event)
+DECODER = TolerantDecoder(items.Event)
 MESSAGE = json.dumps({"type": "item.completed", "item": {"id": "a", "type": "agent_message", "text": "done"}})
 
 

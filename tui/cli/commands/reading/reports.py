@@ -100,7 +100,7 @@ def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Sessio
 
 
 def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Session | None") -> None:
-    from agentdash.sessions.rules.digest.summary import digest_lines
+    from agentdash.sessions.rules.digest.collect import digest_lines
     from agentdash.sessions.text.units import count
     from agentdash.tui.render.sessions.table import session_lines
 

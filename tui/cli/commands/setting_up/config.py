@@ -299,7 +299,7 @@ def _value(key: str) -> Any:
 
 def _plain(value: Any) -> str:
     """Return a value as text: a string cleaned, a table as TOML, anything else as a TOML value."""
-    from agentdash.sessions.agents.codex.toml_values import toml_value
+    from agentdash.sessions.agents.codex.own_config import toml_value
     from agentdash.sessions.settings.config import tables_as_toml
     from agentdash.sessions.text.sanitize import clean
 

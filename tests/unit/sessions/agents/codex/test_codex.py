@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.codex.item_steps import unwrapped
-from agentdash.sessions.agents.codex.toml_values import assignments, toml_value
+from agentdash.sessions.agents.codex.own_config import assignments, toml_value
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage

@@ -4,7 +4,7 @@ from typing import get_type_hints
 
 import pytest
 
-from agentdash.sessions.agents.parsing.step_fields import StepFields, changed, known, plan
+from agentdash.sessions.agents.parsing.parser import StepFields, changed, known, plan
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus
 
 PLACE = {"turn", "index", "at", "cut"}

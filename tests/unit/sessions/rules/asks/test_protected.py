@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from agentdash.sessions.rules.asks.always import can_remember
+from agentdash.sessions.rules.asks.dangerous import can_remember
 from agentdash.sessions.rules.asks.model import Ask, AskKind
 from agentdash.sessions.rules.asks.rules import decide
 from agentdash.sessions.rules.asks.settings import AskRule

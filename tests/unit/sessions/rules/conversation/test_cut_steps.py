@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from recorded_sessions import lines, ran, record, said
 
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.rules.digest.collect import digest_lines
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.transcript.export.formats import FORMATS
 from agentdash.tui.cli.main import cli

@@ -19,8 +19,7 @@ from agentdash.sessions.model.session import Session, StepKind, Turn
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.price_table import AS_OF
 from agentdash.sessions.rules.costs.usage_totals import session_cost, session_tokens
-from agentdash.sessions.rules.digest.collect import digest_of
-from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.rules.digest.collect import digest_lines, digest_of
 from agentdash.sessions.rules.launch import Launch
 from agentdash.tui.render.sessions.cards import session_card
 from agentdash.tui.render.style import Style

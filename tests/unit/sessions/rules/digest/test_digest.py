@@ -10,8 +10,16 @@ from msgspec import structs
 
 from agentdash.sessions.model.session import Change, Status, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.costs.cost import Cost
-from agentdash.sessions.rules.digest.collect import COUNTED_FILES, Digest, after_marker, digest, digest_of, unseen_turns
-from agentdash.sessions.rules.digest.summary import counts, digest_lines
+from agentdash.sessions.rules.digest.collect import (
+    COUNTED_FILES,
+    Digest,
+    after_marker,
+    counts,
+    digest,
+    digest_lines,
+    digest_of,
+    unseen_turns,
+)
 from agentdash.sessions.rules.json_schema import digest_json
 from agentdash.sessions.text.sanitize import clean
 

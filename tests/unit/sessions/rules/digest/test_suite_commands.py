@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.rules.digest.test_commands import exit_code_tells
+from agentdash.sessions.rules.digest.test_results import exit_code_tells
 
 TESTS = """
 pytest

@@ -14,9 +14,12 @@ from agentdash.sessions.rules.limits.period_budgets import (
     PeriodState,
     extend,
     grant,
+    lacking_words,
+    refusal_words,
+    state_words,
+    used_words,
     usual_of,
 )
-from agentdash.sessions.rules.limits.period_words import lacking_words, refusal_words, state_words, used_words
 
 NOTHING = Amount()
 

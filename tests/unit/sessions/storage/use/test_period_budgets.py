@@ -10,8 +10,7 @@ from agentdash.sessions.model.membership import Budget, Membership
 from agentdash.sessions.model.session import Status, Usage
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, Share
-from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, Share, state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import Layout

@@ -8,8 +8,7 @@ from agentdash.sessions.rules.costs.usage_table import UsageQuery
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import budget_words
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
-from agentdash.sessions.rules.limits.period_words import state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, state_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner

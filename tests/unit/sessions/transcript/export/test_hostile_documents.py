@@ -6,8 +6,7 @@ import pytest
 from every_kind import session
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.rules.digest.collect import digest
-from agentdash.sessions.rules.digest.summary import digest_lines
+from agentdash.sessions.rules.digest.collect import digest, digest_lines
 from agentdash.sessions.rules.json_schema import dump, step_json
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.transcript.export.formats import FORMATS
