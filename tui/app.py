@@ -32,28 +32,25 @@ from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.sessions.text.terminal import is_wanted
 from agentdash.tui import _textual_hacks
 from agentdash.tui.keys.actions import APP_ACTIONS, REGISTRY, bindings
-from agentdash.tui.keys.deciding import BURST, decides_nothing
 from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.other_layouts import LAYOUT, of_other_layout
+from agentdash.tui.keys.other_layouts import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
-from agentdash.tui.services.change_feed import ChangeFeed
-from agentdash.tui.services.desk import Desk
+from agentdash.tui.services.change_feed import ChangeFeed, SettingsWatch
+from agentdash.tui.services.desk import Desk, WriteAccess
 from agentdash.tui.services.drafts import Drafts
 from agentdash.tui.services.notifier import Notifier
 from agentdash.tui.services.remedies import worded
-from agentdash.tui.services.settings_watch import SettingsWatch
-from agentdash.tui.services.write_access import WriteAccess
-from agentdash.tui.state.crash_log import record, record_stacks
+from agentdash.tui.state.message_log import record, record_stacks
 from agentdash.tui.state.ui_state import UiState
-from agentdash.tui.terminal import mouse
+from agentdash.tui.terminal import state
 from agentdash.tui.terminal.driver import TWICE_SECONDS
 from agentdash.tui.terminal.state import abandon, hung_up
 from agentdash.tui.terminal.watchdog import guard
@@ -338,7 +335,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
-        self.write_to_terminal(mouse.ON if self.mouse else mouse.OFF)
+        self.write_to_terminal(state.MOUSE_ON if self.mouse else state.MOUSE_OFF)
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write an escape sequence that is not part of the picture."""
@@ -478,7 +475,7 @@ def run_dashboard(
             abandon()
         # Textual turns off only the modes that it turned on itself.
         if app.mouse:
-            sys.stderr.write(mouse.OFF)
+            sys.stderr.write(state.MOUSE_OFF)
         app.notifier.end(sys.stderr.write)
         if (reason := app.drafts.save()) is not None:
             sys.stderr.write(f"agentdash: an unsent prompt could not be saved: {reason}.\n")

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
-from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS
-from agentdash.tui.keys.family_keys import OPEN_WORKER
+from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import Keymap
 

@@ -6,8 +6,8 @@ from textual.app import App
 
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.transcript.visible.last_answer import last_answer
-from agentdash.tui.panes.steps.step_actions import Chosen, StepActions
-from agentdash.tui.panes.steps.step_documents import StepDocuments
+from agentdash.tui.panes.steps.step_actions import StepActions
+from agentdash.tui.panes.steps.step_document_pane import Chosen, StepDocuments
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
 

@@ -36,8 +36,8 @@ from agentdash.tui.services.change_feed import ChangeFeed
 from agentdash.tui.state.plan_note import PlanNote
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.texts import conversation_texts
-from agentdash.widgets.drawing.message_line import MessageLine
 from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.text_lines import MessageLine
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from agentdash.widgets.table.row_detail import in_full
 from agentdash.widgets.table.session_table import SessionTable

@@ -6,10 +6,9 @@ from typing import Any, Protocol
 
 from textual.widget import Widget
 
-from agentdash.tui.keys.action_commands import named
 from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
-from agentdash.tui.keys.command_line import Command, starting
+from agentdash.tui.keys.command_line import Command, named, starting
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.panes.prompt_sender import PromptSender
 from agentdash.tui.panes.session_pane import SessionPane

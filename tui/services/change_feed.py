@@ -1,7 +1,8 @@
-"""Batch change-feed events and notify the screens at most ten times a second."""
+"""Detect changes: batch the feed's events, at most ten times a second, and watch the settings file."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from agentdash.sessions.model.clock import monotonic
@@ -115,3 +116,23 @@ class ChangeFeed:
         self._updated, self._removed, self._due = {}, set(), False
         self._plans_changed = False
         return taken
+
+
+class SettingsWatch:
+    """Remembers the file's state; an editor may replace it, and it may appear and disappear."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._before = self._facts()
+
+    def changed(self) -> bool:
+        """Return whether the file changed since the last call."""
+        before, self._before = self._before, self._facts()
+        return before != self._before
+
+    def _facts(self) -> tuple[int, int, int] | None:
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns

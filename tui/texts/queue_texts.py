@@ -1,6 +1,6 @@
-"""Texts about the queue of a session and about its next prompt: pure functions, so that the words can be tested."""
+"""Texts about prompts: the queue, the next one, earlier ones, templates.  Pure, so that the words can be tested."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
@@ -8,13 +8,17 @@ from agentdash.sessions.agents.registry import is_agent, takes_prompts
 from agentdash.sessions.model.session import Receipt, Session
 from agentdash.sessions.rules.attention import unconfirmed
 from agentdash.sessions.service.prompts.prompter import Sent
+from agentdash.sessions.settings.sections import PromptTemplate
+from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.sessions.text.units import age, count
+from agentdash.tui.texts import screen_texts as texts
 from agentdash.tui.texts.screen_texts import title
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import Row, Span
+from agentdash.widgets.lists.row_list import Entry
 
 _TITLE_CELLS = 30
 _LABEL_CELLS = 42
@@ -203,3 +207,27 @@ def editing(place: int) -> str:
 def sent(answer: str) -> str:
     """Return the message after a prompt or a change was accepted."""
     return f"{answer[:1].upper()}{answer[1:]}."
+
+
+NO_TEMPLATES = "No templates: add [templates.NAME] to the settings."
+NO_PROMPTS = "No earlier prompts."
+EDITED_FILE = "prompt.md"
+
+
+def prompt_entries(prompts: Sequence[PastPrompt], now: int) -> list[Entry]:
+    """Return the lines of the search in earlier prompts."""
+    return [Entry(head=age(now - prompt.at), text=prompt.text) for prompt in prompts]
+
+
+def template_entries(templates: Mapping[str, PromptTemplate]) -> list[Entry]:
+    """Return the lines of the list of templates."""
+    return [
+        Entry(head=name, note=template.description, text=template.text) for name, template in templates.items()
+    ]  # fmt: skip
+
+
+def broadcast_effect(text: str, skipped: int, *, template: str = "") -> str:
+    """Return the effect of a prompt to several sessions; of a template, ``text`` is the first session's prompt."""
+    sends = f"Sends template {template} to each, filled in. The first gets" if template else "Sends"
+    others = f" Skips {count(skipped, 'session')} that cannot take a prompt." if skipped else ""
+    return f"{sends} {texts.quoted(text)}{'.' if template else ' to each.'}{others}"

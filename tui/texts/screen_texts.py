@@ -17,8 +17,8 @@ from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.short_forms import command, place
 from agentdash.widgets.drawing.spans import wrap
 from agentdash.widgets.drawing.text_lines import CommandLine
-from agentdash.widgets.table.density import Density
 from agentdash.widgets.table.row_cells import cut_title
+from agentdash.widgets.table.row_model import Density
 
 DENSITIES = {
     Density.AUTO: "Two lines per session if all fit.",

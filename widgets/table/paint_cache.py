@@ -11,10 +11,9 @@ from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.table.columns import Cell, Moment
-from agentdash.widgets.table.ordering import Heading, Row
+from agentdash.widgets.table.ordering import Heading, Row, Section
 from agentdash.widgets.table.row_cells import Form, Painted, cells_taken, family_cells, row_cells
 from agentdash.widgets.table.row_detail import steady_until
-from agentdash.widgets.table.sections import Section
 
 _FOREVER = sys.maxsize
 

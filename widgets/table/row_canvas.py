@@ -13,11 +13,10 @@ from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.text.sanitize import cell_width, cut
 from agentdash.widgets.drawing.painted_view import PaintedView
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
-from agentdash.widgets.table.density import Density, lines_for
 from agentdash.widgets.table.ordering import Grouping
 from agentdash.widgets.table.paint_cache import PaintCache, difference
 from agentdash.widgets.table.row_cells import Form, Painted
-from agentdash.widgets.table.row_model import RowModel
+from agentdash.widgets.table.row_model import Density, RowModel, lines_for
 
 
 class Selection:

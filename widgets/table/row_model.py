@@ -1,7 +1,8 @@
-"""The rows of the session table: sessions in order, with their lines.  Needs no screen."""
+"""The rows of the session table: sessions in order, with their lines, one or two for each.  Needs no screen."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import islice
 from operator import lt
 
@@ -17,12 +18,13 @@ from agentdash.widgets.table.ordering import (
     Grouping,
     Key,
     Row,
+    Section,
     heading_key,
     membership,
     rows_of,
+    section,
     sort_key,
 )
-from agentdash.widgets.table.sections import Section, section
 
 _HOLDING = frozenset({Grouping.SECTIONS, Grouping.FLAT})
 """Groupings in which a row can be held; in the others no fact of a running session moves it."""
@@ -385,3 +387,23 @@ class RowModel:
             if self.arrangement.grouped is Grouping.SECTIONS:
                 self._sections[session.id] = section(session)
         return earlier != key
+
+
+class Density(StrEnum):
+    """The user's choice of lines for each session."""
+
+    AUTO = "auto"
+    """Two lines if all rows then fit on the screen, else one."""
+    ONE = "one"
+    TWO = "two"
+
+
+def lines_for(density: Density, rows: RowModel, room: int) -> int:
+    """Return the lines of each session's row in a table with ``room`` lines.
+
+    Rows that have two lines keep them as long as the sessions fit: a heading that comes or goes changes no row.
+    """
+    if density is Density.AUTO:
+        headings = rows.headings if rows.lines == 1 else 0
+        return 2 if headings + 2 * len(rows.displayed) <= room else 1
+    return 2 if density is Density.TWO else 1

@@ -16,8 +16,17 @@ from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.settings.sections import MOST_COPIES
 from agentdash.sessions.text.sanitize import cell_width, clean
-from agentdash.tui.dialogs.starting.folder_settings import ProjectLine, ReviewIn, SettingsIn
-from agentdash.tui.dialogs.starting.offer import Begin, Chosen, Keep, Offer, Plan, ToolsFor
+from agentdash.tui.dialogs.starting.offer import (
+    Begin,
+    Chosen,
+    Keep,
+    Offer,
+    Plan,
+    ProjectLine,
+    ReviewIn,
+    SettingsIn,
+    ToolsFor,
+)
 from agentdash.tui.dialogs.starting.start_fields import StartFields
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.texts import screen_texts as texts

@@ -5,7 +5,7 @@ from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.transcript.mark_steps import MarkStep
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.tui.messages import OtherSessionAsked
-from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts
+from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts
 
 
 def cuts_of(growth: Growth, undo_key: str, open_key: str) -> Cuts:

@@ -9,7 +9,7 @@ from agentdash.sessions.model.session import Turn
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.rules.prompts.mode_changes import BETWEEN, ModeChange, changes_by_turn
 from agentdash.sessions.text.units import duration
-from agentdash.tui.texts import continue_texts
+from agentdash.tui.texts import conversation_texts
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.steps.headed_steps import TurnNote
 
@@ -39,7 +39,7 @@ def turn_notes(
             warning = f"prompt unconfirmed: {key} to send it again" if key else "prompt unconfirmed"
             notes[turn.n] = structs.replace(notes[turn.n], prompt=((warning, "failure"),))
         elif continue_key and turn is turns[-1] and lost_conversation(turn):
-            way = continue_texts.lost(continue_key)
+            way = conversation_texts.lost(continue_key)
             notes[turn.n] = structs.replace(notes[turn.n], prompt=((way, "failure"),))
     return notes
 

@@ -6,9 +6,8 @@ from functools import partial
 from msgspec import structs
 
 from agentdash.sessions.rules.filter_query import completions
-from agentdash.tui.keys.action_commands import named
 from agentdash.tui.keys.actions import TABLE_ACTIONS
-from agentdash.tui.keys.command_line import Command, starting
+from agentdash.tui.keys.command_line import Command, named, starting
 from agentdash.tui.panes.table.table_pane import TablePane
 from agentdash.widgets.table.ordering import ORDERS, Grouping
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agentdash.sessions.agents.registry import agent_named, is_agent
 from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.session import Session
-from agentdash.tui.render.prompts.adjustments import adjustment_line
+from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.services.desk import Actions
 from agentdash.tui.texts import adjust_texts, queue_texts
 

@@ -12,16 +12,14 @@ from agentdash.sessions.text import units
 from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.services.actions.adjust_actions import AdjustActions
 from agentdash.tui.services.actions.ask_actions import AskActions
-from agentdash.tui.services.actions.broadcasts import Broadcasts
 from agentdash.tui.services.actions.bulk_actions import BulkActions
 from agentdash.tui.services.actions.chain_actions import ChainActions
-from agentdash.tui.services.actions.conversation_actions import ConversationActions
+from agentdash.tui.services.actions.conversation_dialogs import ConversationActions
 from agentdash.tui.services.actions.ending.put_away_actions import PutAwayActions
 from agentdash.tui.services.actions.ending.stop_actions import StopActions
-from agentdash.tui.services.actions.prompt_actions import PromptActions
+from agentdash.tui.services.actions.prompt_actions import Broadcasts, PromptActions
 from agentdash.tui.services.actions.prompt_tools import PromptWriting
-from agentdash.tui.services.actions.starting.continue_actions import ContinueActions
-from agentdash.tui.services.actions.starting.start_actions import StartActions
+from agentdash.tui.services.actions.starting.start_actions import ContinueActions, StartActions
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.services.own_interface import OwnInterfaces
 from agentdash.tui.texts import screen_texts as texts
@@ -77,7 +75,7 @@ class SessionActions(Actions):
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
-        from agentdash.tui.dialogs.asking.rename import RenameScreen
+        from agentdash.tui.dialogs.asking.save import RenameScreen
 
         self._app.push_screen(RenameScreen(session.label, rename))
 
