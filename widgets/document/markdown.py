@@ -60,7 +60,7 @@ class Markdown(Block):
         # Imported when the first message is drawn, so that the dashboard starts sooner.
         from markdown_it.tree import SyntaxTreeNode
 
-        from agentdash.widgets.document.pieces import parser
+        from agentdash.widgets.document.parser import parser
 
         tokens = parser().parse(text)
         kept = chain.from_iterable((token.content, token.info) for token in tokens)

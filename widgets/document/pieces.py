@@ -5,11 +5,9 @@ list if they cannot fit.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from msgspec import Struct
 
 from agentdash.sessions.text.sanitize import one_line
@@ -21,32 +19,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-class Parser(MarkdownIt):
-    """CommonMark with tables.
-
-    HTML and entities are text.  Definitions of link targets stay in place.  Addresses are only shown, so they stay as
-    they were written.  The inside of a paragraph is parsed on demand.
-    """
-
-    def __init__(self) -> None:
-        super().__init__("commonmark", {"html": False})
-        self.enable("table").disable(["reference", "entity", "inline", "text_join"])
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's own name
-        """Return the address unchanged."""
-        return url
-
-    def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - the library's own name
-        """Return the address unchanged."""
-        return link
-
-
-@cache
-def parser() -> Parser:
-    """The shared parser; it keeps no state between two texts."""
-    return Parser()
-
-
 PARSED = 8_000
 """Longest paragraph, in characters, that is parsed for marks; a longer one is shown as it was written."""
 
@@ -56,6 +28,8 @@ def inline_spans(text: str, role: str = "text") -> list[Span]:
     if len(text) > PARSED:
         return [(text, role)]
     # Imported when the first message is drawn, so that the dashboard starts sooner.
+    from agentdash.widgets.document.parser import parser
+
     tokens: list[Token] = []
     parser().inline.parse(text, parser(), {}, tokens)
     return _spans(tokens, role)

@@ -1,10 +1,9 @@
-"""Changes of a conversation (fork, back, undo, summary): their dialogs, their facts, and what they do."""
+"""The dialogs of the changes of a conversation: their facts, and what they do."""
 
 import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from agentdash.sessions.agents.registry import takes_prompts
 from agentdash.sessions.model.session import Session, Step
 from agentdash.sessions.service.prompts.conversations import SessionConversations
 from agentdash.sessions.service.prompts.effects import Effect
@@ -162,43 +161,3 @@ class ConversationDialogs(Actions):
 
     async def _done(self, call: Callable[[], T]) -> tuple[T | None, str | None]:
         return await self._requests.outcome(asyncio.to_thread(call))
-
-
-class ConversationActions(Actions):
-    """Shows what a change means, asks, and makes it."""
-
-    async def change(self, verb: str, session: Session, growth: Growth | None, item: int, undo_key: str) -> None:
-        """Show the dialog of a verb for a step of a session, or why it cannot be done now.
-
-        Args:
-            verb: ``fork``, ``rewind``, ``undo`` or ``compact``.
-            session: the session.
-            growth: its steps; None if none is read.
-            item: the step under the cursor.
-            undo_key: the key that takes a change back.
-        """
-        refusal = self._refusal(verb, session)
-        if growth is None or refusal:
-            self._requests.show_refusal(refusal or words.NO_STEP)
-            return
-        if not growth.view.complete or growth.ahead:
-            self._requests.show_refusal(words.STILL_LOADING)
-            return
-        with self._app.keys_held():
-            dialogs = ConversationDialogs(self.desk, session, growth, undo_key)
-            try:
-                screen = await dialogs.screen(verb, item)
-            except RefusedError as refused:
-                self._requests.show_refusal(str(refused))
-                return
-            closed = self._app.push_screen(screen, wait_for_dismiss=True)
-        await closed
-
-    def _refusal(self, verb: str, session: Session) -> str:
-        if self._access.read_only:
-            return words.READ_ONLY
-        if session.deleted_at is not None:
-            return words.in_trash(session)
-        if not takes_prompts(session.agent):
-            return words.no_conversation(session)
-        return "" if session.status.ended or verb == "fork" else words.busy(session)

@@ -9,7 +9,7 @@ from agentdash.sessions.model.session import Status, StepKind, Usage
 from agentdash.sessions.rules.conversation.shown import none_cut
 from agentdash.tui.cli.commands.reading.listing import with_sums
 from agentdash.tui.cli.commands.reading.steps import steps_with_workers
-from agentdash.tui.render.sessions.table import tree_text, whole_families
+from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
 from agentdash.tui.render.style import Style
 
 NOW = factories.T0

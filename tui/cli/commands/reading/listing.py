@@ -116,7 +116,7 @@ def _open_table(context: click.Context) -> int:
 
 
 def _print_tree(sessions: "list[Session]", *, everything: bool) -> None:
-    from agentdash.tui.render.sessions.table import tree_text, whole_families
+    from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
 
     listed = sessions if everything else whole_families(_recent(sessions), sessions)
     common.print_lines(tree_text(listed, common.style(), older=_others(sessions, listed)))
