@@ -14,10 +14,6 @@ class UnusableLineError(ValueError):
     """A line that is not a command or cannot be run now; the message has the reason and similar names."""
 
 
-def _nothing(_: str) -> Iterable[str]:
-    return ()
-
-
 class Command(Struct, frozen=True, kw_only=True):
     """A command of the command line."""
 
@@ -28,7 +24,7 @@ class Command(Struct, frozen=True, kw_only=True):
     """Runs the command with the text after its name, which may be empty."""
     takes: str = ""
     """The argument: ``TEXT``; ``[TEXT]`` if it is optional; empty if there is none."""
-    complete: Callable[[str], Iterable[str]] = _nothing
+    complete: Callable[[str], Iterable[str]] = lambda _: ()
     """Returns the possible arguments that begin with a text."""
     why_not: str = ""
     """The reason it cannot be run now; empty if it can."""

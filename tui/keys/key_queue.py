@@ -145,15 +145,11 @@ class KeysInOrder(App[Result]):
         """
         event = self._typed.popleft()
         if isinstance(event, EscapedKey):
-            event, *later = event.meant(self._is_bound)
+            event, *later = event.meant(lambda key: is_bound(self.screen, key))
             self._typed.extendleft(later)
         if isinstance(event, events.Key):
             to_its_place(self.screen, event)
         return event
-
-    def _is_bound(self, key: str) -> bool:
-        """Return whether a key is bound at the current focus, even if its action is not possible now."""
-        return is_bound(self.screen, key)
 
     def _go_on(self) -> None:
         self.call_later(self._hand_out)

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from agentdash.sessions.model.session import Session, TurnMode
+from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
@@ -176,7 +176,8 @@ class SessionPane(Vertical):
             return
         below = self.facts.display
         follow_key = keymap.name("follow")
-        following, mode = self.steps.following, self._newest_mode(session.id)
+        turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
+        following, mode = self.steps.following, (turns[-1].mode if turns and turns[-1].session == session.id else None)
         self.headline.show_text(
             headline_texts.headline(
                 session, width, following=following, follow_key=follow_key, facts=not below, mode=mode
@@ -192,8 +193,3 @@ class SessionPane(Vertical):
         most = 1 if self.app.screen.has_class("-low") else QUEUE_LINES
         key = keymap.name("queue")
         self.queue.show_lines(queue_texts.queue_lines(session, prompts, self.size.width, most=most, queue_key=key))
-
-    def _newest_mode(self, session_id: str) -> TurnMode | None:
-        """Return the settings of the session's newest turn; None until its steps are read, or if none were recorded."""
-        turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
-        return turns[-1].mode if turns and turns[-1].session == session_id else None

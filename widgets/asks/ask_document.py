@@ -152,7 +152,8 @@ def _blocks(ask: Ask, room: int) -> Iterator[Block]:
         yield nothing("The agent shows no details.")
     files = [below(path, ask.cwd) or path for path in ask.paths]
     if len(files) > 1 or any(not fits(path, SHORT) for path in files):
-        yield PlainText(_listed(files), _caption("files"))
+        more = [f"and {len(files) - _LISTED:,} more"] if len(files) > _LISTED else []
+        yield PlainText("\n".join(chain(map(brief, files[:_LISTED]), more)), _caption("files"))
     for name, text in cut_facts(ask, room):
         yield PlainText(text, _caption(name))
     if ask.left_out:
@@ -178,11 +179,6 @@ def _body(ask: Ask) -> Block:
 def _question(question: Question) -> Block:
     choices = [f"- {brief(one.label)}  {brief(one.description)}" for one in question.choices[:_LISTED]]
     return PlainText("\n".join([unhidden(question.text), *choices]), _caption(brief(question.header) or "question"))
-
-
-def _listed(paths: Sequence[str]) -> str:
-    more = [f"and {len(paths) - _LISTED:,} more"] if len(paths) > _LISTED else []
-    return "\n".join(chain(map(brief, paths[:_LISTED]), more))
 
 
 def _caption(name: str) -> Row:

@@ -42,13 +42,10 @@ class Painter:
         """The style of a role on the widget's own background."""
         style = self._styles.get(role)
         if style is None:
-            style = self._styles[role] = self._resolved(role)
+            if self._ground is None:
+                self._ground = self._present_ground()
+            style = self._styles[role] = resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
         return style
-
-    def _resolved(self, role: str) -> Style:
-        if self._ground is None:
-            self._ground = self._present_ground()
-        return resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
 
     def _present_ground(self) -> Ground:
         widget = self._widget

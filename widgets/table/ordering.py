@@ -110,10 +110,6 @@ class Row(Struct, frozen=True):
     """True if there are rows below it that it can fold."""
 
 
-def _cost(session: Session) -> float | None:
-    return session_cost(session).known_usd
-
-
 def _context(session: Session) -> float | None:
     tokens, window = session.context_tokens, session.context_window
     return tokens / window if tokens is not None and window else None
@@ -130,7 +126,7 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "time": (lambda session: session.started_at, True),
     "turn": (lambda session: session.turn, True),
     "tok": (lambda session: session.usage.total_tokens, True),
-    "cost": (_cost, True),
+    "cost": (lambda session: session_cost(session).known_usd, True),
     "ctx": (_context, True),
     "steps": (lambda session: session.steps, True),
     "id": (lambda session: session.id, False),

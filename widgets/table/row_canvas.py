@@ -154,7 +154,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """Show an error of the filter in place of the headings, so that no row moves; "" shows the headings again."""
         if problem != self._problem:
             self._problem = problem
-            self._redraw_headings()
+            self.refresh(Region(0, 0, self._width, 1))
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """Set the lines to show while there are no sessions."""
@@ -172,7 +172,12 @@ class RowCanvas(PaintedView, can_focus=True):
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
             role = "focused" if self.has_focus else "heading"
-            return self._painter.strip([(self._headings(width), role)], width)
+            arrangement = self._rows.arrangement
+            arrow = "▴" if arrangement.reverse else "▾"
+            form = self._form
+            return self._painter.strip(
+                [(headings((*form.left, *form.right), width, arrangement.sort, arrow), role)], width
+            )
         place = self._rows.find(y - 1 + self.scroll_offset.y)
         if place is None:
             return self._painter.strip([], width)
@@ -218,12 +223,6 @@ class RowCanvas(PaintedView, can_focus=True):
             gaps = [part for text, role in spans for part in ((text, role), (" ", role))]
             strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
         return strip
-
-    def _headings(self, width: int) -> str:
-        arrangement = self._rows.arrangement
-        arrow = "▴" if arrangement.reverse else "▾"
-        form = self._form
-        return headings((*form.left, *form.right), width, arrangement.sort, arrow)
 
     def _paint(self, position: int) -> Painted:
         row = self._rows.row(position)
@@ -280,9 +279,6 @@ class RowCanvas(PaintedView, can_focus=True):
             if start < end and 1 <= line + number < self.size.height:
                 self.refresh(Region(start, line + number, end - start, 1))
 
-    def _redraw_headings(self) -> None:
-        self.refresh(Region(0, 0, self._width, 1))
-
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
         if position is not None:
@@ -307,11 +303,6 @@ class RowCanvas(PaintedView, can_focus=True):
         if self.scroll_offset.y > self.max_scroll_y:
             self.scroll_to(y=self.max_scroll_y, animate=False)
 
-    def _scroll_to_line(self, line: int) -> None:
-        """Put this line at the top, or the line after it if this one is the second line of a row."""
-        place = self._rows.find(line)
-        self.scroll_to(y=line + 1 if place and place[1] else line, animate=False)
-
     def _reveal(self) -> None:
         """Scroll as little as needed to show the whole selected row."""
         position = self._rows.position(self._cursor)
@@ -324,4 +315,6 @@ class RowCanvas(PaintedView, can_focus=True):
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
         elif bottom > self.scroll_offset.y + self._room:
-            self._scroll_to_line(bottom - self._room)
+            line = bottom - self._room
+            place = self._rows.find(line)
+            self.scroll_to(y=line + 1 if place and place[1] else line, animate=False)

@@ -332,7 +332,10 @@ class RowModel:
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
             ordered.remove(hold)
-            kept = self._kept_section(at)
+            parent = self._positions.get(self._rows[at].parent or "")
+            heading = self._rows[parent].heading if parent is not None else None
+            # The section in which the row is shown now; None without sections.
+            kept = Section(heading.name) if heading is not None and heading.section else None
             if kept is not None:
                 sections = sections | {hold: kept}
             ordered.insert(self._kept_place(ordered, at, kept), hold)
@@ -346,12 +349,6 @@ class RowModel:
                 needing=self._needing,
             )
         )
-
-    def _kept_section(self, at: int) -> Section | None:
-        """The section in which a row is shown now; None without sections."""
-        parent = self._positions.get(self._rows[at].parent or "")
-        heading = self._rows[parent].heading if parent is not None else None
-        return Section(heading.name) if heading is not None and heading.section else None
 
     def _kept_place(self, ordered: Sequence[str], at: int, kept: Section | None) -> int:
         """The place in ``ordered`` at which a row stays where it is in its list or section."""

@@ -257,10 +257,6 @@ class StartFields:
         self._more.value, self.copies.value = _arguments(first), str(first.copies or 1)
         self.limits.value = _limits(first)
         self.fill_for_agent()
-        self._write(preset, text)
-
-    def _write(self, preset: Preset, text: str) -> None:
-        """Put the preset's prompt around the text, and the cursor at the end of the text."""
         self.prompt.text = preset.prompt_with(text) if text else "".join(preset.frame())
         before = preset.frame()[0] + text
         self.prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)

@@ -143,10 +143,6 @@ Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
 """Begins an action; returns the rest of it, if it goes on in a worker."""
 
 
-def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
-    return operations.starting.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
-
-
 def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
     return operations.starting.ask_what_to_start(session.cwd, session) if session is not None else None
@@ -155,10 +151,6 @@ def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any
 def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
     return operations.starting.ask_what_to_start(session.cwd, after=session) if session is not None else None
-
-
-def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
-    return operations.continuing.ask(target.current) if target.current is not None else None
 
 
 def _rename(operations: SessionActions, target: ActionTarget) -> None:
@@ -174,12 +166,16 @@ def _processes(operations: SessionActions, target: ActionTarget) -> None:
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {
-    "new_session": _new_session,
+    "new_session": lambda operations, target: operations.starting.ask_what_to_start(
+        target.current.cwd if target.current is not None else str(Path.cwd())
+    ),
     "new_like": _new_like,
     "new_after": _new_after,
     "start_waiting": lambda operations, target: operations.chains.start(target.current),
     "wait_for": lambda operations, target: operations.chains.choose(target.current),
-    "continue": _continue,
+    "continue": lambda operations, target: (
+        operations.continuing.ask(target.current) if target.current is not None else None
+    ),
     "stop": lambda operations, target: operations.stopping.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.stopping.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),
