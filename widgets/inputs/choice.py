@@ -14,9 +14,7 @@ from agentdash.widgets.drawing.roles import MUTED
 class Choice(Static, can_focus=True):
     """Highlights the chosen value, reversed while focused; ``without`` follows the values and cannot be chosen."""
 
-    DEFAULT_CSS = """
-    Choice { height: auto; }
-    """
+    DEFAULT_CSS = "Choice { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "step(1)", "next", show=False),
         Binding("left", "step(-1)", "previous", show=False),

@@ -13,9 +13,7 @@ class Field(Horizontal):
     widgets between the screen and the focused one, not their siblings.
     """
 
-    DEFAULT_CSS = """
-    Field { height: auto; }
-    """
+    DEFAULT_CSS = "Field { height: auto; }"
 
     def __init__(self, name: Label | str, widget: Widget) -> None:
         super().__init__(classes="row")

@@ -64,9 +64,7 @@ ReviewIn = Callable[[str], Awaitable[bool]]
 class ProjectLine(Static):
     """Shows the state of the folder's project, and nothing without one."""
 
-    DEFAULT_CSS = """
-    ProjectLine { height: auto; }
-    """
+    DEFAULT_CSS = "ProjectLine { height: auto; }"
 
     def __init__(self, project: Review | None, key: str) -> None:
         """``key`` shows the project's settings; empty if no key does."""

@@ -76,9 +76,7 @@ SWITCH = {"default": None, "on": True, "off": False}
 class OwnSettings(Vertical):
     """Shows a field for each setting that the chosen agent offers: a choice for a switch, else a text."""
 
-    DEFAULT_CSS = """
-    OwnSettings { height: auto; }
-    """
+    DEFAULT_CSS = "OwnSettings { height: auto; }"
 
     def __init__(self, agents: Sequence[AgentInfo]) -> None:
         super().__init__()
