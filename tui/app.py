@@ -444,12 +444,10 @@ def run_dashboard(
     """Run the app until the user quits; return the exit code.
 
     Args:
-        manager: the sessions.
         tour: keys to try, for a first-time user.
         watched: show only the steps of these sessions.
         alone: show only the table.
         first: the sessions of the first screen, and the number of all sessions.
-        read_only: change nothing, whatever the settings are.
 
     Raises:
         ConfigError: the settings cannot be used.

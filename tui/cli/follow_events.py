@@ -74,13 +74,7 @@ def _whole(tail: StepTail) -> list[TailedStep]:
 
 
 class EventPrinter:
-    """Prints what a feed has, and the steps if they are wanted.
-
-    Args:
-        feed: the events.
-        write: prints bytes.
-        steps: the steps to print too.
-    """
+    """Prints what a feed has, and the steps if they are wanted."""
 
     def __init__(self, feed: EventFeed, write: Callable[[bytes], None], steps: StepLines | None = None) -> None:
         self._feed = feed

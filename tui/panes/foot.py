@@ -115,9 +115,6 @@ class Foot(Horizontal):
         """Show the valid keys.
 
         Args:
-            keymap: the keys in force.
-            place: the place that has the focus.
-            target: the sessions that the keys act on.
             in_field: True if the user writes in a field of the place.
         """
         width = self._keys.size.width or self.screen.size.width

@@ -25,7 +25,6 @@ class PromptSender:
 
     Args:
         owner: the screen that owns the workers.
-        operations: asks and calls the manager.
         changed: shows the labels of the prompt boxes again.
     """
 
@@ -81,8 +80,6 @@ class PromptSender:
         """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one.
 
         Args:
-            text: the prompt.
-            target: the sessions.
             pane: the pane of the current session.
             interrupts: interrupt the turn that is running, and send the text in its place.
         """

@@ -13,15 +13,7 @@ from agentdash.tui.services.external_programs import ExternalPrograms
 
 
 class RowActions:
-    """Copies the last answer of a session, and opens it, or its turn's file, in the pager and the editor.
-
-    Args:
-        app: asks for a part of the answer.
-        reader: opens the steps.
-        requests: runs blocking calls in a thread, and shows messages.
-        programs: runs the other programs.
-        documents: reads the full text of a step.
-    """
+    """Copies the last answer of a session, and opens it, or its turn's file, in the pager and the editor."""
 
     def __init__(
         self,

@@ -154,10 +154,7 @@ class SessionPane(Vertical):
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
-            session: the session that the pane shows.
             effect: the effect of sending a prompt.
-            hint: the text in an empty prompt box.
-            keymap: the keys in force.
             chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
         self.viewer.use_keys(keymap)

@@ -22,9 +22,6 @@ class FamilyWays:
     """Remembers from which steps the user opened workers.
 
     Args:
-        app: shows the choice between several workers.
-        reader: reads the steps of a lead.
-        requests: runs reads in a thread, and shows messages.
         show: shows the steps of a session, at a step if one is given; returns False if it cannot.
     """
 

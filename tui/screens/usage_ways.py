@@ -19,10 +19,6 @@ class UsageWays:
     """Opens the screen of usage as it was left, and shows in the table the sessions that are chosen there.
 
     Args:
-        app: shows the screen.
-        reader: reads the usage.
-        requests: runs reads in a thread, and shows messages.
-        pane: shows the chosen sessions.
         clock: returns the time in UTC ms.
     """
 

@@ -74,7 +74,6 @@ def run(
     """Run a program that takes the terminal, wait for it, and return its exit code.
 
     Args:
-        argv: the program.
         cwd: the folder of a session in which it starts; by default our own.
         env: its environment; by default our own.
         stdout: the descriptor of the terminal, if our own standard output is another file.
@@ -143,7 +142,6 @@ def run_interface(manager: "SessionManager", takeover: "Takeover", stdout: int |
 
     Args:
         manager: records what was said.
-        takeover: the session.
         stdout: the descriptor of the terminal, if our own standard output is another file.
 
     Raises:

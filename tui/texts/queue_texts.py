@@ -76,7 +76,6 @@ def queue_lines(
     """Return the lines above the prompt box: what waits, what it waits for, and the first prompts.
 
     Args:
-        session: the session.
         prompts: those that wait; empty if they are not read yet.
         width: cells of a line.
         most: the greatest number of lines.

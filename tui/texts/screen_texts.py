@@ -233,9 +233,6 @@ def why_not(
     """Explain why a key does nothing now.
 
     Args:
-        action: the requested action.
-        session: the session under the cursor.
-        read_only: True if the dashboard is read-only.
         several: the action's targets, if they are not just the session under the cursor.
         marked: True if ``several`` are marked sessions, False if they are a group.
         restore_key: the key that restores sessions from the trash or the archive.

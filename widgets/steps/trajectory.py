@@ -127,9 +127,7 @@ class Trajectory(VirtualList):
         """Show a newer sequence of the same session.
 
         Args:
-            steps: the sequence.
             changed: earlier items that changed.
-            turn_notes: the notes in the headings of the turns.
             cuts: what the marks of the conversation cut.
         """
         earlier, at_end, before = self.steps, self.following, self._cursor

@@ -199,10 +199,7 @@ def rows_of(
     """Make the rows of sessions that are already sorted.
 
     Args:
-        ordered: the sessions.
-        grouping: their grouping.
         folded: keys of the rows whose members are hidden.
-        section_of: returns the section of a session.
         home: shortens a folder for people.
         needing: ids of the sessions that need the user.
     """

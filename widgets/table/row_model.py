@@ -137,8 +137,6 @@ class RowModel:
         """Apply changes; return whether a row came, went, or changed its place or its heading.
 
         Args:
-            updated: new and changed sessions.
-            removed: ids of removed sessions.
             now: UTC ms.
             hold: the row that stays in place; the others are sorted around it.
             keep: the row that stays shown even if the filter excludes it.

@@ -27,7 +27,6 @@ def table_bar(
     Args:
         chosen: the filter, in words.
         counts: the number of shown sessions and of all; None without a filter.
-        arrangement: their order.
         marked: the number of marked sessions.
         new: the number of shown sessions that the header counts, without seen ones; 0 if it is not needed.
         elsewhere: the number of marked sessions that are not shown.

@@ -44,8 +44,6 @@ def derived(
     """Make a type from another one.
 
     Args:
-        name: its name.
-        source: the type of the value.
         optional: fields that may be missing.
         more: types of further fields, or of fields that are replaced.
     """

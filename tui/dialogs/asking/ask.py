@@ -72,7 +72,6 @@ class AskScreen(ModalScreen[None]):
     """Shows the asks of one session, one after the other; closing it decides nothing.
 
     Args:
-        session: the session.
         waiting: its asks that wait, at least one.
         desk: reads and answers them.
         clock: returns the time in UTC ms.

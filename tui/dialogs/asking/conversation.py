@@ -59,10 +59,7 @@ class ConversationScreen(ModalScreen[bool]):
     """Shows what will happen.  Without a box ``y`` does it, with one Enter; if it is refused, the reason is shown.
 
     Args:
-        title: the question.
-        facts: labels and texts.
         verb: the word for doing it.
-        act: does it.
         box: the box for a text; None for none.
     """
 

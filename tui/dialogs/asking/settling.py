@@ -12,7 +12,6 @@ class Settling:
     """The rounds of one dialog, which is out of sight until they are over.
 
     Args:
-        dialog: the dialog.
         fit: fits its parts into the sizes that are known now.
         fitted: called once when the sizes stay, before the last layout.
         drawn: brings the dialog into sight.

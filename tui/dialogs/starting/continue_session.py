@@ -16,10 +16,6 @@ class ContinueScreen(NewSessionScreen):
     """Asks which agent continues the conversation, and shows before what that agent will and will not know.
 
     Args:
-        title: the title of the dialog.
-        offer: the choices and the first values.
-        plan: makes the plan.
-        begin: starts the session.
         keep: keeps the prompt for the next dialog about the same session.
     """
 

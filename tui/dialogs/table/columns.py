@@ -107,7 +107,6 @@ class ViewsScreen(ListDialog[View]):
 
     Args:
         saved: the saved views by name.
-        present: the view to save.
         save: saves a view under a name; with None it deletes the name.
     """
 

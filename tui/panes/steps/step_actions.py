@@ -77,14 +77,7 @@ def _json(value: object) -> str:
 
 
 class StepActions:
-    """Passes steps to the clipboard, the pager and the editor; does nothing without a step.
-
-    Args:
-        reader: returns the paths of the files.
-        requests: runs blocking calls in a thread.
-        outside: runs the other programs.
-        documents: reads the full text of a step.
-    """
+    """Passes steps to the clipboard, the pager and the editor; does nothing without a step."""
 
     def __init__(
         self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, documents: StepDocuments

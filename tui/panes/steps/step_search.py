@@ -15,8 +15,6 @@ class StepSearch:
     """Runs one search at a time.
 
     Args:
-        requests: runs blocking calls.
-        go: moves the cursor to a step.
         changed: called when there are more hits, or more steps were searched.
     """
 

@@ -70,9 +70,7 @@ class DiffSeeker:
     """Runs one search at a time, for steps that the list drew without diffs.
 
     Args:
-        requests: runs blocking calls.
         steps: the list; steps whose diffs are found are drawn again.
-        view: returns the steps that the list shows now.
     """
 
     def __init__(self, requests: Requests, steps: Trajectory, view: Callable[[], View]) -> None:

@@ -25,8 +25,6 @@ def turn_notes(
     """Return the note of each turn, by its number.
 
     Args:
-        turns: the turns.
-        prompt_states: the states of their prompts.
         retry_key: the key that sends an unconfirmed prompt of the newest turn again.
         queue_key: the key of the dialog in which those of earlier turns can be sent again.
         continue_key: the key that continues a conversation in a new session.

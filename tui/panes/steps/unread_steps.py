@@ -87,9 +87,6 @@ class UnreadSteps:
 
     Args:
         owner: the widget that owns the worker for the facts.
-        steps: the list that shows the mark.
-        head: the lines that show the digest.
-        requests: runs the digest in a thread.
     """
 
     def __init__(self, owner: Widget, steps: Trajectory, head: StepsHead, requests: Requests) -> None:

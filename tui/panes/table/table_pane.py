@@ -61,10 +61,6 @@ class TablePane(Vertical):
     """The choice, order, groups and columns of the sessions in the table; remembers the user's choices.
 
     Args:
-        table: the table to show.
-        ui_state: stores the choices.
-        requests: runs reads in a thread, and shows messages.
-        reader: reads the archived and the deleted sessions.
         keys_wait: returns whether keys were typed that have not been handled yet.
     """
 

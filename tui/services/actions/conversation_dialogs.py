@@ -26,8 +26,6 @@ class ConversationDialogs(Actions):
     """Makes the dialogs for one session.
 
     Args:
-        desk: what all actions work with.
-        session: the session.
         growth: all its steps.
         undo_key: the key that takes a change back.
     """

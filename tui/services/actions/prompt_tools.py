@@ -59,7 +59,6 @@ class PromptHelp:
     """The tools of one prompt.
 
     Args:
-        tools: the tools of all prompts.
         folder: returns the folder whose paths complete ``@``.
         start: returns the start to which the prompt belongs, for the fields of templates.
     """

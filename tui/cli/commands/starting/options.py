@@ -82,11 +82,7 @@ timeout_option = click.option(
 
 
 def begins_session(dry_run: str) -> Callable[[Verb], Verb]:
-    """Return a decorator with the options from ``--set`` on, in their order in the help, and the id and the prompt.
-
-    Args:
-        dry_run: the help of ``--dry-run``.
-    """
+    """Return a decorator with the options from ``--set`` on, in their order in the help, and the id and the prompt."""
     parts: tuple[Callable[[Any], Any], ...] = (
         set_option,
         danger_option,
