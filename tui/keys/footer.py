@@ -102,13 +102,7 @@ def _cells(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> int:
 
 
 def valid_keys(
-    keymap: Keymap,
-    place: Place,
-    can: Callable[[str], bool],
-    width: int,
-    *,
-    in_field: bool = False,
-    table: bool = True,
+    keymap: Keymap, place: Place, can: Callable[[str], bool], width: int, *, in_field: bool = False, table: bool = True
 ) -> Pairs:
     """Return the keys and labels that are valid in a place, or in a field of it, as many as fit into ``width`` cells.
 
@@ -125,12 +119,7 @@ def valid_keys(
 
 
 def footer(
-    keymap: Keymap,
-    can: Callable[[str], bool],
-    width: int,
-    *,
-    reading: bool = False,
-    table: bool = True,
+    keymap: Keymap, can: Callable[[str], bool], width: int, *, reading: bool = False, table: bool = True
 ) -> Pairs:
     """Return the keys and labels of the possible actions; ``reading`` puts the actions of the steps first.
 

@@ -26,11 +26,7 @@ class FamilyWays:
     """
 
     def __init__(
-        self,
-        app: App[Any],
-        reader: SessionReader,
-        requests: Requests,
-        show: Callable[[str, Place | None], bool],
+        self, app: App[Any], reader: SessionReader, requests: Requests, show: Callable[[str, Place | None], bool]
     ) -> None:
         self._app = app
         self._reader = reader

@@ -76,13 +76,7 @@ class MainScreen(SessionScreen):
         operations.bulk.progress = self.pane.show_progress
         self._alone = alone
         """True if the table alone has the screen, in any size."""
-        detail = SessionPane(
-            reader,
-            requests,
-            self._programs,
-            operations.desk.drafts,
-            clock=clock,
-        )
+        detail = SessionPane(reader, requests, self._programs, operations.desk.drafts, clock=clock)
         self.details = [detail]
         detail.viewer.workers_of = self.table.led_by
         self._ways = FamilyWays(operations.desk.app, reader, requests, self._show_session)

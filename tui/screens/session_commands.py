@@ -74,13 +74,7 @@ def _settings(more: "_More", screen: Commanded, *, why_not: str) -> Iterator[Com
         complete=starting(screen.operations.adjust.modes(screen.target.current)),
         why_not=why_not,
     )
-    yield Command(
-        names=("model",),
-        takes="MODEL",
-        help="change the model from now on",
-        run=more.model,
-        why_not=why_not,
-    )
+    yield Command(names=("model",), takes="MODEL", help="change the model from now on", run=more.model, why_not=why_not)
 
 
 def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Iterator[Command]:

@@ -23,12 +23,7 @@ class UsageWays:
     """
 
     def __init__(
-        self,
-        app: App[Any],
-        reader: SessionReader,
-        requests: Requests,
-        pane: TablePane,
-        clock: Callable[[], int],
+        self, app: App[Any], reader: SessionReader, requests: Requests, pane: TablePane, clock: Callable[[], int]
     ) -> None:
         self._app = app
         self._reader = reader

@@ -47,14 +47,7 @@ class WatchScreen(SessionScreen):
         self._gone: set[str] = set()
         """Ids of the sessions that no longer exist, which was said."""
         self.details = [
-            SessionPane(
-                reader,
-                requests,
-                self._programs,
-                operations.desk.drafts,
-                clock=clock,
-                id=f"pane-{number}",
-            )
+            SessionPane(reader, requests, self._programs, operations.desk.drafts, clock=clock, id=f"pane-{number}")
             for number in range(len(sessions))
         ]
         self.set_class(len(self.details) > 1, "-several")

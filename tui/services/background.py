@@ -90,13 +90,7 @@ MESSAGE_SECONDS = 5.0
 class Requests:
     """Runs blocking calls outside the event loop, and shows and logs messages; errors never end the dashboard."""
 
-    def __init__(
-        self,
-        app: App[Any],
-        home: Path,
-        *,
-        worded: Callable[[AgentdashError], str] = str,
-    ) -> None:
+    def __init__(self, app: App[Any], home: Path, *, worded: Callable[[AgentdashError], str] = str) -> None:
         self.worded = worded
         """Returns the text of an error in the words of the dashboard."""
         self._home = home

@@ -117,12 +117,7 @@ class Trajectory(VirtualList):
         self.post_message(self.Filtered())
 
     def show(
-        self,
-        steps: Steps,
-        changed: Collection[int] = (),
-        *,
-        turn_notes: TurnNotes | None = None,
-        cuts: Cuts = NO_CUTS,
+        self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
     ) -> None:
         """Show a newer sequence of the same session.
 

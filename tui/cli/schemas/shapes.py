@@ -33,14 +33,7 @@ SOURCES: dict[type, tuple[type, ...]] = {}
 """The types from which others were made: they describe the fields."""
 
 
-def derived(
-    name: str,
-    source: type[Struct],
-    /,
-    *,
-    optional: Collection[str] = (),
-    **more: Any,
-) -> Any:
+def derived(name: str, source: type[Struct], /, *, optional: Collection[str] = (), **more: Any) -> Any:
     """Make a type from another one.
 
     Args:

@@ -234,9 +234,7 @@ class AskScreen(ModalScreen[None]):
         self._form = None
         if ask.questions and Verdict.ANSWER in taken(ask) and not self._desk.read_only:
             self._form = QuestionForm(
-                ask.questions,
-                all_at_once=ask.kind is AskKind.FORM,
-                drafts=self._desk.drafts.get(self._ask.id),
+                ask.questions, all_at_once=ask.kind is AskKind.FORM, drafts=self._desk.drafts.get(self._ask.id)
             )
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None

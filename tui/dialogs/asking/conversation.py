@@ -70,13 +70,7 @@ class ConversationScreen(ModalScreen[bool]):
     ]
 
     def __init__(
-        self,
-        title: str,
-        facts: Sequence[tuple[str, str]],
-        verb: str,
-        act: Act,
-        *,
-        box: Box | None = None,
+        self, title: str, facts: Sequence[tuple[str, str]], verb: str, act: Act, *, box: Box | None = None
     ) -> None:
         super().__init__()
         self._title = title

@@ -18,11 +18,7 @@ class Settling:
     """
 
     def __init__(
-        self,
-        dialog: Widget,
-        fit: Callable[[], object],
-        fitted: Callable[[], object],
-        drawn: Callable[[], object],
+        self, dialog: Widget, fit: Callable[[], object], fitted: Callable[[], object], drawn: Callable[[], object]
     ) -> None:
         self._dialog = dialog
         self._fit, self._fitted, self._drawn = fit, fitted, drawn

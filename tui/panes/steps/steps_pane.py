@@ -55,12 +55,7 @@ class StepsPane(StepActionKeys):
         """State that other widgets show has changed: the following of the newest step, or the amount read."""
 
     def __init__(
-        self,
-        reader: SessionReader,
-        requests: Requests,
-        outside: ExternalPrograms,
-        *,
-        clock: Callable[[], int],
+        self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, *, clock: Callable[[], int]
     ) -> None:
         super().__init__()
         self.reader = reader

@@ -23,10 +23,7 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
         run=more.filter,
         complete=more.words,
     )
-    for name, values, what in (
-        ("sort", ORDERS, "sort"),
-        ("group", tuple(Grouping), "group"),
-    ):
+    for name, values, what in (("sort", ORDERS, "sort"), ("group", tuple(Grouping), "group")):
         yield Command(
             names=(name, f"table.{name}"),
             takes="[NAME]",

@@ -74,10 +74,7 @@ over_budget_option = click.option(
 )
 wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 timeout_option = click.option(
-    "--timeout",
-    type=seconds,
-    metavar="S",
-    help="Like --wait, but exit 124 after this time: 90, 10m, 2h.",
+    "--timeout", type=seconds, metavar="S", help="Like --wait, but exit 124 after this time: 90, 10m, 2h."
 )
 
 

@@ -86,12 +86,7 @@ class StopActions(Actions):
         return receipt
 
     async def confirmed(
-        self,
-        verb: str,
-        session: Session,
-        words_of: Callable[[Ladder], str],
-        *,
-        more: bool = False,
+        self, verb: str, session: Session, words_of: Callable[[Ladder], str], *, more: bool = False
     ) -> tuple[StopPreview, Answer]:
         """List the processes that will be ended, and ask; return what was shown and the answer.
 
