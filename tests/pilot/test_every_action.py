@@ -24,8 +24,7 @@ from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.queue import QueueScreen
-from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
-from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NewSessionScreen
 from agentdash.tui.dialogs.table.columns import ColumnsScreen, ViewsScreen
 from agentdash.tui.dialogs.table.find import FindScreen
 from agentdash.tui.dialogs.table.pick import PickScreen

@@ -1,10 +1,11 @@
-"""Commands by name: parse and complete a command line, independent of any screen, and offer the registry's actions."""
+"""Commands by name: parse and complete a command line, and offer the registry's actions."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any, Protocol
+from functools import partial
 
 from msgspec import Struct
+from textual.dom import DOMNode
 
 from agentdash.sessions.text.sanitize import whole_names
 from agentdash.tui.keys.action import Action
@@ -113,15 +114,8 @@ _NEVER = {"back", "command_line"}
 """Actions that make no sense while the user types a command line."""
 
 
-class Target(Protocol):
-    """A widget or a screen that has actions."""
-
-    def run_action(self, action: str) -> Coroutine[Any, Any, None]:
-        """Run an action."""
-
-
 def named(
-    target: Target, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
+    target: DOMNode, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
 ) -> Iterator[Command]:
     """Yield the actions of a widget as commands by name; ``short`` adds the part of the name after the dot.
 
@@ -131,9 +125,9 @@ def named(
         if action.id not in _NEVER:
             names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]
             usable = tuple(dict.fromkeys(name for name in names if name and " " not in name))
-            run = _runner(target, action.run)
+            run = partial(_run, target, action.run)
             yield Command(names=usable, help=action.help, run=run, why_not=why_not(action.id))
 
 
-def _runner(target: Target, action: str) -> Callable[[str], Awaitable[object]]:
-    return lambda _: target.run_action(action)
+def _run(target: DOMNode, action: str, _: str) -> Awaitable[object]:
+    return target.run_action(action)

@@ -19,7 +19,7 @@ from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.tui.texts import headline_texts, queue_texts
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.prompt_box import DraftBook, PromptBox
-from agentdash.widgets.steps.queue_lines import QueueLines
+from agentdash.widgets.steps.filter_line import QueueLines
 from agentdash.widgets.steps.trajectory import Trajectory
 
 

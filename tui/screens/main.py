@@ -22,14 +22,13 @@ from agentdash.tui.keys.actions import bindings
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
 from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked
-from agentdash.tui.panes.row_actions import RowActions
 from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.panes.steps.step_actions import RowActions
 from agentdash.tui.panes.table.split import Split
 from agentdash.tui.panes.table.table_commands import table_commands
 from agentdash.tui.panes.table.table_pane import TablePane
-from agentdash.tui.screens.family_ways import FamilyWays
+from agentdash.tui.screens.family_ways import FamilyWays, UsageWays
 from agentdash.tui.screens.session_screen import SessionScreen
-from agentdash.tui.screens.usage_ways import UsageWays
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.change_feed import ChangeFeed

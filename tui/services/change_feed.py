@@ -3,21 +3,14 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.model.session import Changes, Session
+from agentdash.sessions.service.reader import SessionReader
 
 LEAST_SECONDS = 0.1
 """Minimum interval between two messages to the screen."""
-
-
-class Source(Protocol):
-    """Source of changes: the reader of sessions."""
-
-    def changes(self, since: int) -> Changes:
-        """Return the changes after ``since``."""
 
 
 class ChangeFeed:
@@ -25,7 +18,7 @@ class ChangeFeed:
 
     def __init__(
         self,
-        source: Source,
+        source: SessionReader,
         announce: Callable[[], object],
         later: Callable[[float], object],
         hear: Callable[[Changes], object] = lambda _: None,

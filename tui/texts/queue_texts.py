@@ -1,6 +1,6 @@
-"""Texts about prompts: the queue, the next one, earlier ones, templates.  Pure, so that the words can be tested."""
+"""Texts about prompts: the queue, the next one, its mode, earlier ones, templates.  Pure, so words can be tested."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from textual.content import Content
 
@@ -230,3 +230,24 @@ def broadcast_effect(text: str, skipped: int, *, template: str = "") -> str:
     sends = f"Sends template {template} to each, filled in. The first gets" if template else "Sends"
     others = f" Skips {count(skipped, 'session')} that cannot take a prompt." if skipped else ""
     return f"{sends} {texts.quoted(text)}{'.' if template else ' to each.'}{others}"
+
+
+_LETTERS = "abcdefghi"
+
+
+def mode_offers(modes: Sequence[str], following: str | None, dangerous: Collection[str]) -> list[tuple[str, str]]:
+    """Return the modes of an agent, each with its letter.
+
+    The mode of the next prompt and those without limits are marked.
+    """
+    return [(letter, mode + _marks(mode, following, dangerous)) for letter, mode in zip(_LETTERS, modes, strict=False)]
+
+
+def _marks(mode: str, following: str | None, dangerous: Collection[str]) -> str:
+    marks = ["no limits"] * (mode in dangerous) + ["next prompt"] * (mode == following)
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def heading(session: Session) -> str:
+    """Return the title of the list of modes."""
+    return f"Mode of {one_line(session.label, 30)} from now on"

@@ -27,7 +27,7 @@ from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from agentdash.widgets.asks.question_form import QuestionForm
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Field
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""

@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Field
 from agentdash.widgets.inputs.prompt_box import PromptInput
 
 Act = Callable[[str], Awaitable[str | None]]

@@ -23,8 +23,7 @@ from agentdash.tui.dialogs.starting.offer import FolderSettings, Offer, ToolsFor
 from agentdash.tui.state.ui_state import LastStart
 from agentdash.tui.texts.chain_texts import AFTER
 from agentdash.widgets.drawing.short_forms import place
-from agentdash.widgets.inputs.choice import Choice
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Choice, Field
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
 

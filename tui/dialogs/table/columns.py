@@ -15,7 +15,7 @@ from agentdash.tui.state.table_views import BUILT_IN, QUICK, View
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.table.columns import COLUMNS, USUAL, Choice, columns
-from agentdash.widgets.table.table_bar import GROUPED
+from agentdash.widgets.table.status_line import GROUPED
 
 WIDEST = 60
 

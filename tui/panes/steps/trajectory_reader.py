@@ -2,38 +2,21 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
-from agentdash.sessions.transcript.session_steps import Growth
+from agentdash.sessions.service.reading.steps import StepsReader
+from agentdash.sessions.transcript.session_steps import Growth, SessionSteps
 from agentdash.sessions.transcript.snapshot import View
 from agentdash.tui.services.background import Requests
 from agentdash.widgets.steps.trajectory import Trajectory
 
 
-class Opened(Protocol):
-    """An open trajectory."""
-
-    def refresh(self) -> Growth:
-        """Return what is new since the last call; a long file takes several calls."""
-
-    def close(self) -> None:
-        """Close the files."""
-
-
-class Source(Protocol):
-    """Opens trajectories: the reader of sessions."""
-
-    def open_trajectory(self, ref: str) -> Opened:
-        """Open the trajectory of a session."""
-
-
 class TrajectoryReader:
     """Reads the steps of one session; a close during a read takes effect after it."""
 
-    def __init__(self, source: Source, session_id: str) -> None:
+    def __init__(self, source: StepsReader, session_id: str) -> None:
         self.session_id = session_id
         self._source = source
-        self._opened: Opened | None = None
+        self._opened: SessionSteps | None = None
         self._closed = False
         self._one_at_a_time = asyncio.Lock()
 

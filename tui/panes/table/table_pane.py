@@ -35,7 +35,7 @@ from agentdash.widgets.table.columns import Choice
 from agentdash.widgets.table.ordering import Grouping
 from agentdash.widgets.table.row_model import Density
 from agentdash.widgets.table.session_table import SessionTable
-from agentdash.widgets.table.table_bar import table_bar
+from agentdash.widgets.table.status_line import table_bar
 
 SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",

@@ -7,7 +7,7 @@ from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.session import Session
 from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.services.desk import Actions
-from agentdash.tui.texts import adjust_texts, queue_texts
+from agentdash.tui.texts import queue_texts
 
 
 class AdjustActions(Actions):
@@ -30,9 +30,9 @@ class AdjustActions(Actions):
         with self._app.keys_held():
             following = await self._requests.outcome_of(lambda: self._next_mode(session))
             own = agent_named(session.agent).modes
-            offers = adjust_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
+            offers = queue_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
             at = modes.index(following) if following in modes else 0
-            picked = self._app.push_screen(PickScreen(adjust_texts.heading(session), offers, at), wait_for_dismiss=True)
+            picked = self._app.push_screen(PickScreen(queue_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
         if number is not None:
             await self.mode(session, modes[number])

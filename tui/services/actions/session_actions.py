@@ -15,8 +15,7 @@ from agentdash.tui.services.actions.ask_actions import AskActions
 from agentdash.tui.services.actions.bulk_actions import BulkActions
 from agentdash.tui.services.actions.chain_actions import ChainActions
 from agentdash.tui.services.actions.conversation_actions import ConversationActions
-from agentdash.tui.services.actions.ending.put_away_actions import PutAwayActions
-from agentdash.tui.services.actions.ending.stop_actions import StopActions
+from agentdash.tui.services.actions.ending.stop_actions import PutAwayActions, StopActions
 from agentdash.tui.services.actions.prompt_actions import Broadcasts, PromptActions
 from agentdash.tui.services.actions.prompt_tools import PromptWriting
 from agentdash.tui.services.actions.starting.start_actions import ContinueActions, StartActions

@@ -236,7 +236,7 @@ class ContinueActions(Actions):
             await self._ask(session)
 
     async def _ask(self, session: Session) -> None:
-        from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
+        from agentdash.tui.dialogs.starting.new_session import ContinueScreen
         from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
         from agentdash.tui.dialogs.starting.offer import Offer
 
