@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from msgspec import Struct
-from textual.dom import DOMNode
+from textual.widget import Widget
 
 from agentdash.sessions.text.sanitize import whole_names
 from agentdash.tui.keys.action import Action
@@ -115,7 +115,7 @@ _NEVER = {"back", "command_line"}
 
 
 def named(
-    target: DOMNode, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
+    target: Widget, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
 ) -> Iterator[Command]:
     """Yield the actions of a widget as commands by name; ``short`` adds the part of the name after the dot.
 
@@ -129,5 +129,5 @@ def named(
             yield Command(names=usable, help=action.help, run=run, why_not=why_not(action.id))
 
 
-def _run(target: DOMNode, action: str, _: str) -> Awaitable[object]:
+def _run(target: Widget, action: str, _: str) -> Awaitable[object]:
     return target.run_action(action)

@@ -2,7 +2,9 @@
 
 Line 0 has the headings; the rows scroll below it.  :mod:`.session_table` chooses the rows and handles the keys."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from msgspec import structs
 from textual.cache import LRUCache
@@ -10,13 +12,119 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from agentdash.sessions.model.session import Load, Session
-from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.rules.family_facts import outside_name
+from agentdash.sessions.text import units
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
+from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.painted_view import PaintedView
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
-from agentdash.widgets.table.ordering import Grouping
-from agentdash.widgets.table.paint_cache import PaintCache, difference
-from agentdash.widgets.table.row_cells import Form, Painted
+from agentdash.widgets.table.ordering import Grouping, Heading, Row, Section
+from agentdash.widgets.table.row_cells import Form, Painted, cells_taken, family_cells, row_cells
+from agentdash.widgets.table.row_detail import steady_until
 from agentdash.widgets.table.row_model import Density, RowModel, lines_for
+
+_FOREVER = sys.maxsize
+
+_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running", Section.UNREAD: "good"}
+"""The roles of headings; the other ones are grey."""
+
+
+class PaintCache:
+    """Cells of rows in one form and moment; another form clears them."""
+
+    def __init__(self) -> None:
+        self.moment = Moment(0)
+        self._form = Form(0)
+        self._painted: dict[str, Painted] = {}
+        self._steady: dict[str, tuple[int, int]] = {}
+        """The time when a row was drawn, and the time until which it stays the same."""
+
+    def clear(self) -> None:
+        """Forget all rows: the contents of the screen are unknown."""
+        self._steady.clear()
+        self._painted.clear()
+
+    def keep(self, keys: set[str]) -> None:
+        """Forget all but these rows."""
+        self._steady = {key: steady for key, steady in self._steady.items() if key in keys}
+        self._painted = {key: painted for key, painted in self._painted.items() if key in keys}
+
+    def is_due(self, key: str) -> bool:
+        """Return whether the row may have changed with time alone."""
+        drawn, until = self._steady.get(key, (0, 0))
+        return not drawn <= self.moment.now < until  # the clock may go back
+
+    def take(self, key: str, form: Form) -> Painted | None:
+        """Remove and return the last drawn cells of a row, so that it is redrawn; None if there are none."""
+        return self._painted.pop(key, None) if form == self._form else None
+
+    def paint(
+        self,
+        row: Row,
+        session: Session | None,
+        form: Form,
+        *,
+        marked: bool,
+        family: Callable[[], FamilySum | None] = lambda: None,
+    ) -> Painted:
+        """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
+        if form != self._form:
+            self.clear()
+            self._form = form
+        painted = self._painted.get(row.key)
+        if painted is None:
+            painted = self._painted[row.key] = self._new(row, session, form, marked=marked, family=family())
+        return painted
+
+    def _new(self, row: Row, session: Session | None, form: Form, *, marked: bool, family: FamilySum | None) -> Painted:
+        now = self.moment.now
+        self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
+        if session is None:
+            return heading_cells(row.heading, form.width, family) if row.heading else (), ()
+        return row_cells(session, self.moment, form, marked=marked, lead=row.lead, family=family)
+
+
+def heading_cells(heading: Heading, width: int, family: FamilySum | None = None) -> tuple[Cell, ...]:
+    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user.
+
+    That of an outside lead has the sum of its workers.
+    """
+    if family is not None:
+        return _lead_cells(heading, width, family)
+    mark = "▸" if heading.folded else "▾"
+    if heading.section:
+        name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
+        return (name, _SECTION_ROLES.get(heading.name, "heading")), (
+            glyphs.RULE * (width - cell_width(name) - 1),
+            "line",
+        )
+    counted = [units.count(len(heading.sessions), "session")]
+    counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
+    tail = f"  {' · '.join(counted)}"
+    return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
+
+
+def _lead_cells(heading: Heading, width: int, family: FamilySum) -> tuple[Cell, ...]:
+    """The heading of an outside lead: ``▾ claude 0b1c2d3e (outside)`` and the sum of its workers."""
+    title = f"{'▸' if heading.folded else '▾'} {outside_name(heading.lead)} (outside)"
+    cells = family_cells(family, width - cell_width(title))
+    title = cut(title, max(1, width - cells_taken(cells)))
+    used = cell_width(title) + cells_taken(cells)
+    *first, (text, role) = cells
+    return (title, "strong"), *first, (text + " " * max(0, width - used), role)
+
+
+def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
+    """First and last screen cell of the difference between two rows of one width."""
+    start = end = x = 0
+    for before, after in zip_longest(old, new, fillvalue=("", "")):
+        width = max(cell_width(before[0]), cell_width(after[0])) + 1
+        if before != after:
+            start = start if end else x
+            end = x + width
+        x += width
+    return start, end
 
 
 class Selection:
@@ -154,7 +262,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """Show an error of the filter in place of the headings, so that no row moves; "" shows the headings again."""
         if problem != self._problem:
             self._problem = problem
-            self.refresh(Region(0, 0, self._width, 1))
+            self._redraw_headings()
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """Set the lines to show while there are no sessions."""
@@ -172,12 +280,7 @@ class RowCanvas(PaintedView, can_focus=True):
             return self._painter.strip([(text, "dim")], width)
         if y == 0:
             role = "focused" if self.has_focus else "heading"
-            arrangement = self._rows.arrangement
-            arrow = "▴" if arrangement.reverse else "▾"
-            form = self._form
-            return self._painter.strip(
-                [(headings((*form.left, *form.right), width, arrangement.sort, arrow), role)], width
-            )
+            return self._painter.strip([(self._headings(width), role)], width)
         place = self._rows.find(y - 1 + self.scroll_offset.y)
         if place is None:
             return self._painter.strip([], width)
@@ -223,6 +326,12 @@ class RowCanvas(PaintedView, can_focus=True):
             gaps = [part for text, role in spans for part in ((text, role), (" ", role))]
             strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
         return strip
+
+    def _headings(self, width: int) -> str:
+        arrangement = self._rows.arrangement
+        arrow = "▴" if arrangement.reverse else "▾"
+        form = self._form
+        return headings((*form.left, *form.right), width, arrangement.sort, arrow)
 
     def _paint(self, position: int) -> Painted:
         row = self._rows.row(position)
@@ -279,6 +388,9 @@ class RowCanvas(PaintedView, can_focus=True):
             if start < end and 1 <= line + number < self.size.height:
                 self.refresh(Region(start, line + number, end - start, 1))
 
+    def _redraw_headings(self) -> None:
+        self.refresh(Region(0, 0, self._width, 1))
+
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
         if position is not None:
@@ -303,6 +415,11 @@ class RowCanvas(PaintedView, can_focus=True):
         if self.scroll_offset.y > self.max_scroll_y:
             self.scroll_to(y=self.max_scroll_y, animate=False)
 
+    def _scroll_to_line(self, line: int) -> None:
+        """Put this line at the top, or the line after it if this one is the second line of a row."""
+        place = self._rows.find(line)
+        self.scroll_to(y=line + 1 if place and place[1] else line, animate=False)
+
     def _reveal(self) -> None:
         """Scroll as little as needed to show the whole selected row."""
         position = self._rows.position(self._cursor)
@@ -315,6 +432,4 @@ class RowCanvas(PaintedView, can_focus=True):
         if top < self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
         elif bottom > self.scroll_offset.y + self._room:
-            line = bottom - self._room
-            place = self._rows.find(line)
-            self.scroll_to(y=line + 1 if place and place[1] else line, animate=False)
+            self._scroll_to_line(bottom - self._room)

@@ -21,7 +21,7 @@ from agentdash.sessions.settings.sections import Preset
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.tui.dialogs.starting.offer import FolderSettings, Offer, ToolsFor
 from agentdash.tui.state.ui_state import LastStart
-from agentdash.tui.texts.chain_texts import AFTER
+from agentdash.tui.texts.family_texts import AFTER
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.inputs.choice import Choice, Field
 from agentdash.widgets.inputs.history import HistoryInput

@@ -20,8 +20,7 @@ from agentdash.tui.keys.footer import AFTER_FAILED_START, labelled
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.panes.steps.step_actions import StepActionKeys, StepActions
 from agentdash.tui.panes.steps.step_document_pane import Chosen, StepDocumentPane, StepDocuments
-from agentdash.tui.panes.steps.step_numbers import answer, numbered
-from agentdash.tui.panes.steps.step_search import StepSearch
+from agentdash.tui.panes.steps.step_search import StepSearch, answer, numbered
 from agentdash.tui.panes.steps.trajectory_reader import DiffSeeker, TrajectoryReader
 from agentdash.tui.panes.steps.turn_notes import cuts_of, other_session, turn_notes
 from agentdash.tui.panes.steps.unread_steps import StepsHead, UnreadSteps

@@ -10,10 +10,9 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text import units
 from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.services.actions.adjust_actions import AdjustActions
+from agentdash.tui.services.actions.adjust_actions import AdjustActions, ChainActions
 from agentdash.tui.services.actions.ask_actions import AskActions
 from agentdash.tui.services.actions.bulk_actions import BulkActions
-from agentdash.tui.services.actions.chain_actions import ChainActions
 from agentdash.tui.services.actions.conversation_actions import ConversationActions
 from agentdash.tui.services.actions.ending.stop_actions import PutAwayActions, StopActions
 from agentdash.tui.services.actions.prompt_actions import Broadcasts, PromptActions
