@@ -3,14 +3,12 @@
 import asyncio
 import gc
 import os
-import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from msgspec import structs
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ScreenStackError, SystemCommand
@@ -29,38 +27,31 @@ from agentdash.sessions.service.tmux import Claims
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
-from agentdash.sessions.text.terminal import is_wanted
 from agentdash.tui import _textual_hacks
 from agentdash.tui.keys.actions import APP_ACTIONS, REGISTRY, bindings
-from agentdash.tui.keys.deciding import BURST, decides_nothing
 from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import KeysInOrder
-from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError, keys_in_force
+from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.other_layouts import LAYOUT, of_other_layout
+from agentdash.tui.keys.other_layouts import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
-from agentdash.tui.services.change_feed import ChangeFeed
-from agentdash.tui.services.desk import Desk
+from agentdash.tui.services.change_feed import ChangeFeed, SettingsWatch
+from agentdash.tui.services.desk import Desk, WriteAccess
 from agentdash.tui.services.drafts import Drafts
 from agentdash.tui.services.notifier import Notifier
 from agentdash.tui.services.remedies import worded
-from agentdash.tui.services.settings_watch import SettingsWatch
-from agentdash.tui.services.write_access import WriteAccess
-from agentdash.tui.state.crash_log import record, record_stacks
+from agentdash.tui.state.message_log import record, record_stacks
 from agentdash.tui.state.ui_state import UiState
-from agentdash.tui.terminal import mouse
+from agentdash.tui.terminal import state
 from agentdash.tui.terminal.driver import TWICE_SECONDS
-from agentdash.tui.terminal.state import abandon, hung_up
-from agentdash.tui.terminal.watchdog import guard
 from agentdash.tui.themes import PLAIN, THEMES, after
-from agentdash.widgets.drawing.plain_ascii import InAscii, PlainScrollBar
+from agentdash.widgets.drawing.plain_ascii import InAscii, PlainScrollBar, WithoutColours
 from agentdash.widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
-from agentdash.widgets.drawing.without_colours import WithoutColours
 
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
@@ -338,7 +329,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             self.screen.refresh(layout=True)
 
     def _report_mouse(self) -> None:
-        self.write_to_terminal(mouse.ON if self.mouse else mouse.OFF)
+        self.write_to_terminal(state.MOUSE_ON if self.mouse else state.MOUSE_OFF)
 
     def write_to_terminal(self, sequence: str) -> None:
         """Write an escape sequence that is not part of the picture."""
@@ -433,54 +424,3 @@ def _tour_screen() -> type[MainScreen]:
     from agentdash.tui.screens.tour import TourScreen  # only a demo has one
 
     return TourScreen
-
-
-def run_dashboard(
-    manager: SessionManager,
-    *,
-    tour: Labels = (),
-    watched: Sequence[Session] = (),
-    alone: bool = False,
-    first: tuple[Sequence[Session], int] | None = None,
-    read_only: bool = False,
-) -> int:
-    """Run the app until the user quits; return the exit code.
-
-    Args:
-        manager: the sessions.
-        tour: keys to try, for a first-time user.
-        watched: show only the steps of these sessions.
-        alone: show only the table.
-        first: the sessions of the first screen, and the number of all sessions.
-        read_only: change nothing, whatever the settings are.
-
-    Raises:
-        ConfigError: the settings cannot be used.
-    """
-    loaded = manager.reader.settings.loaded()
-    config = loaded.config
-    app = Dashboard(
-        manager,
-        settings=structs.replace(config.dashboard, read_only=read_only or config.dashboard.read_only),
-        keymap=keys_in_force(loaded),
-        notify=config.notify,
-        plain_ascii=is_wanted(sys.stdout.encoding, os.environ),
-        tour=tour,
-        watched=watched,
-        alone=alone,
-        first=first,
-    )
-    guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
-    try:
-        app.run(mouse=False)
-    finally:
-        if hung_up():
-            abandon()
-        # Textual turns off only the modes that it turned on itself.
-        if app.mouse:
-            sys.stderr.write(mouse.OFF)
-        app.notifier.end(sys.stderr.write)
-        if (reason := app.drafts.save()) is not None:
-            sys.stderr.write(f"agentdash: an unsent prompt could not be saved: {reason}.\n")
-        sys.stderr.flush()
-    return app.return_code or 0

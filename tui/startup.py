@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.model.errors import UsageError
-from agentdash.sessions.text.terminal import has_colours
-from agentdash.tui.terminal.state import give_size
+from agentdash.sessions.text.terminal import has_colours, is_wanted
+from agentdash.tui.terminal.state import MOUSE_OFF, abandon, give_size, hung_up
 
 if TYPE_CHECKING:
     from agentdash.sessions.model.session import Session
     from agentdash.sessions.service.manager import SessionManager
+    from agentdash.tui.app import Dashboard
     from agentdash.tui.keys.footer import Labels
 
 
@@ -31,6 +32,11 @@ def open_dashboard(
 
     The caller has checked the terminal: :func:`check_terminal`.
 
+    Args:
+        tour: keys to try, for a first-time user.
+        watched: show only the steps of these sessions.
+        alone: show only the table.
+
     Raises:
         ConfigError: the settings cannot be used.
         StoreError: the state folder cannot be read.
@@ -46,8 +52,43 @@ def open_dashboard(
 
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(manager.reader.first_sessions)
-        from agentdash.tui.app import run_dashboard
-    return run_dashboard(manager, tour=tour, watched=watched, alone=alone, first=first.result(), read_only=read_only)
+        from msgspec import structs
+
+        from agentdash.tui.app import Dashboard
+        from agentdash.tui.keys.keymap import keys_in_force
+        from agentdash.tui.terminal.watchdog import guard
+    loaded = manager.reader.settings.loaded()
+    settings, notify = loaded.config.dashboard, loaded.config.notify
+    app = Dashboard(
+        manager,
+        settings=structs.replace(settings, read_only=read_only or settings.read_only),
+        keymap=keys_in_force(loaded),
+        notify=notify,
+        plain_ascii=is_wanted(sys.stdout.encoding, os.environ),
+        tour=tour,
+        watched=watched,
+        alone=alone,
+        first=first.result(),
+    )
+    guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
+    return _run(app)
+
+
+def _run(app: "Dashboard") -> int:
+    """Run the app until the user quits; return the exit code."""
+    try:
+        app.run(mouse=False)
+    finally:
+        if hung_up():
+            abandon()
+        # Textual turns off only the modes that it turned on itself.
+        if app.mouse:
+            sys.stderr.write(MOUSE_OFF)
+        app.notifier.end(sys.stderr.write)
+        if (reason := app.drafts.save()) is not None:
+            sys.stderr.write(f"agentdash: an unsent prompt could not be saved: {reason}.\n")
+        sys.stderr.flush()
+    return app.return_code or 0
 
 
 def start(*, read_only: bool = False) -> int:

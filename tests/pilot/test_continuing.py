@@ -5,7 +5,7 @@ from msgspec import structs
 
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
-from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
+from agentdash.tui.dialogs.starting.new_session import ContinueScreen
 from agentdash.tui.keys.availability import possible
 from pilot.examples import session
 

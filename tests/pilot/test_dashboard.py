@@ -14,7 +14,7 @@ from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
-from agentdash.tui.terminal import mouse
+from agentdash.tui.terminal import state
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
@@ -755,10 +755,10 @@ async def test_the_key_f2_turns_the_mouse_on_and_off(dashboard, monkeypatch):
         monkeypatch.setattr(d.app._driver, "write", written.append)
         await d.press("f2")
         await d.shows("Mouse on")
-        assert mouse.ON in written
+        assert state.MOUSE_ON in written
         await d.press("f2")
         await d.shows("Mouse off")
-        assert written.count(mouse.OFF) == 1
+        assert written.count(state.MOUSE_OFF) == 1
 
 
 async def test_a_click_selects_and_a_second_one_opens(dashboard):

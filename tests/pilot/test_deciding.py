@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from agentdash.tui.terminal.bursts import together
+from agentdash.tui.terminal.escape_keys import together
 from pilot.conftest import key_event
 from pilot.examples import EVERY, command
 from pilot.test_asks import opened

@@ -18,19 +18,16 @@ from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
-from agentdash.tui.dialogs.asking.rename import RenameScreen
-from agentdash.tui.dialogs.asking.save import SaveScreen
+from agentdash.tui.dialogs.asking.save import RenameScreen, SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.queue import QueueScreen
-from agentdash.tui.dialogs.starting.continue_session import ContinueScreen
-from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.table.columns import ColumnsScreen
+from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NewSessionScreen
+from agentdash.tui.dialogs.table.columns import ColumnsScreen, ViewsScreen
 from agentdash.tui.dialogs.table.find import FindScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
-from agentdash.tui.dialogs.table.views import ViewsScreen
 from agentdash.tui.keys.actions import REGISTRY
 from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens.changes import ChangesScreen
@@ -38,7 +35,7 @@ from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.settings import SettingsScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.screens.watch import WatchScreen
-from agentdash.tui.services import external_programs, interface_run
+from agentdash.tui.services import external_programs, pager_editor
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import TALK, command, session
@@ -82,7 +79,7 @@ def programs(monkeypatch):
     monkeypatch.setattr(
         external_programs.ExternalPrograms, "_run", lambda self, argv, folder=None, **_: ran.append(list(argv))
     )
-    monkeypatch.setattr(interface_run, "run", lambda argv, cwd, **_: ran.append(list(argv)) or 0)
+    monkeypatch.setattr(pager_editor, "run", lambda argv, cwd, **_: ran.append(list(argv)) or 0)
     monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
     monkeypatch.setenv("PAGER", "less")
     monkeypatch.setenv("VISUAL", "nano")

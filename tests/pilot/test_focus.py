@@ -5,7 +5,7 @@ from itertools import cycle
 import pytest
 
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.table.views import ViewsScreen
+from agentdash.tui.dialogs.table.columns import ViewsScreen
 from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.themes import THEMES
 from pilot.terminal import strips

@@ -12,8 +12,7 @@ from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.screens.usage import UsageScreen
-from agentdash.tui.terminal.alternate_keys import mark_place
-from agentdash.tui.terminal.bursts import together
+from agentdash.tui.terminal.escape_keys import mark_place, together
 from pilot.examples import EVERY, command
 
 SAYS = "switch the keyboard's layout"

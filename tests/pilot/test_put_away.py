@@ -6,7 +6,7 @@ from msgspec import structs
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from agentdash.tui.dialogs.table.views import ViewsScreen
+from agentdash.tui.dialogs.table.columns import ViewsScreen
 from agentdash.tui.keys.keymap import keymap
 from pilot.examples import SESSIONS, session
 from pilot.gate import Gate

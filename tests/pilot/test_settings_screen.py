@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.settings.place import config_path
 from agentdash.tui.screens.settings import SettingsScreen
-from agentdash.tui.terminal import mouse
+from agentdash.tui.terminal import state
 from agentdash.tui.themes import THEMES
 
 FILE = '[dashboard]\ntheme = "light"\n\n[stop]\nafter_turn = "sweep"\n'
@@ -94,7 +94,7 @@ async def test_what_can_be_applied_at_once_is(dashboard, editor, monkeypatch):
         editor.leaves = '[dashboard]\ntheme = "safe-light"\nmouse = true\n'
         await d.press(*"dashboard.theme", "enter")
         await d.until(lambda: d.app.theme == THEMES["safe-light"].name)
-        await d.until(lambda: mouse.ON in written)
+        await d.until(lambda: state.MOUSE_ON in written)
         await d.shows('"safe-light"')
 
 

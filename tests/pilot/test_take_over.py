@@ -14,7 +14,7 @@ from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.keys.availability import possible
-from agentdash.tui.services import interface_run
+from agentdash.tui.services import pager_editor
 from pilot.examples import session
 
 TAKEN = TakenBy(
@@ -27,7 +27,7 @@ TAKEN = TakenBy(
 def opened(monkeypatch):
     """The interfaces that had the terminal."""
     ran = []
-    monkeypatch.setattr(interface_run, "run", lambda argv, cwd, **_: ran.append((argv, cwd)) or 0)
+    monkeypatch.setattr(pager_editor, "run", lambda argv, cwd, **_: ran.append((argv, cwd)) or 0)
     monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
     return ran
 
@@ -69,7 +69,7 @@ async def test_a_program_that_cannot_be_started_is_named_and_the_session_is_free
     def missing(argv, cwd, **_):
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr(interface_run, "run", missing)
+    monkeypatch.setattr(pager_editor, "run", missing)
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("H")

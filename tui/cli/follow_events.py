@@ -11,7 +11,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.json_schema import dump, step_json
 from agentdash.sessions.service.events.feed import EventFeed
 from agentdash.sessions.service.events.model import Begin, Event, EventKind, StepEvent, event_json
-from agentdash.sessions.service.watch import Change, changes
+from agentdash.sessions.service.watch import changes
 from agentdash.sessions.transcript.tail import StepTail, TailedStep
 from agentdash.tui.cli.follow_lines import check_reader
 
@@ -74,13 +74,7 @@ def _whole(tail: StepTail) -> list[TailedStep]:
 
 
 class EventPrinter:
-    """Prints what a feed has, and the steps if they are wanted.
-
-    Args:
-        feed: the events.
-        write: prints bytes.
-        steps: the steps to print too.
-    """
+    """Prints what a feed has, and the steps if they are wanted."""
 
     def __init__(self, feed: EventFeed, write: Callable[[bytes], None], steps: StepLines | None = None) -> None:
         self._feed = feed
@@ -143,7 +137,7 @@ async def _follow(
             check_reader()
             if change.sweep and not manager.reader.read_only:
                 manager.housekeeping.settle()
-            if not _matters(change, steps=steps):
+            if not (change.database or change.sweep or (steps and bool(change.turn_files))):
                 continue
             if (wait := checked_at + LEAST_SECONDS - monotonic()) > 0:
                 await asyncio.sleep(wait)
@@ -151,8 +145,3 @@ async def _follow(
             printer.more()
             if is_over():
                 return
-
-
-def _matters(change: Change, *, steps: bool) -> bool:
-    """Return whether a change on disk can make a line."""
-    return change.database or change.sweep or (steps and bool(change.turn_files))

@@ -33,7 +33,6 @@ class Printer:
 
     Args:
         style: the reader's width, colours and characters.
-        write: prints lines of text.
         write_json: prints one value; None to print text.
         named: begin each line with the name of its session.
     """
@@ -154,13 +153,10 @@ def follow(
     """Print the steps of sessions as they come, until all have ended; return whether all are done.
 
     Args:
-        manager: the manager of the sessions.
-        sessions: the sessions to follow.
         printer: prints the steps.
         complain: prints a remark of one line.
         last: number of existing steps to print first; None prints all.
         turn: follow only this turn, and stop at its end.
-        full: do not truncate.
         next_turns: keep following ended sessions until the user interrupts.
 
     Raises:

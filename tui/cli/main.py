@@ -52,7 +52,9 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
     if profile is not None:
         context.with_resource(_under(profile))
         if context.invoked_subcommand not in _TOLD_OTHERWISE and not _asks_for_help(context):
-            _check_profile(profile)
+            from agentdash.sessions.settings.config import read_settings
+
+            read_settings(profile=profile)  # it must exist, even if the verb needs none of its settings
     if context.invoked_subcommand != _CHOOSES_LATER and not _asks_for_help(context):
         from agentdash.sessions.service.projects import state_folder
 
@@ -75,17 +77,6 @@ _CHOOSES_LATER = "mcp"
 def _asks_for_help(context: click.Context) -> bool:
     words = takewhile(lambda word: word != "--", context.meta.get(WORDS, ()))
     return any(word in context.help_option_names for word in words)
-
-
-def _check_profile(profile: str) -> None:
-    """Check that the profile exists, even if the verb needs none of its settings.
-
-    Raises:
-        ConfigError: the profile does not exist, or the settings cannot be used.
-    """
-    from agentdash.sessions.settings.config import read_settings
-
-    read_settings(profile=profile)
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from textual.widgets import Input, Static
 
 from agentdash.tui.keys.command_line import CommandLine, UnusableLineError, longer
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.inputs.command_input import CommandInput
-from agentdash.widgets.inputs.history import History
+from agentdash.widgets.inputs.history import CommandInput, History
 
 
 class CommandScreen(ModalScreen[str | None]):

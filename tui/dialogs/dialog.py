@@ -13,8 +13,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from agentdash.widgets.lists.dialog_list import DialogList
-from agentdash.widgets.lists.row_list import Draw, RowList
+from agentdash.widgets.lists.row_list import DialogList, Draw, RowList
 
 Result = TypeVar("Result")
 

@@ -20,7 +20,6 @@ class GoneScreen(Dialog[None], inherit_bindings=False):
 
     Args:
         session: the session as it was last.
-        find: returns a session by its id.
         drafted: True if the user wrote a prompt for it, which is kept.
     """
 

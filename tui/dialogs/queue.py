@@ -35,8 +35,6 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
     """Lists the prompts and changes them; returns the prompt that the user wants to edit, with its position.
 
     Args:
-        read: reads the queue.
-        change: changes it.
         clock: returns the time in UTC ms.
         at: the prompt that is under the cursor at first; None for the first one.
     """

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from agentdash.sessions.model.session import Session
-from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.actions import OPEN_WORKER, REGISTRY, TO_LEAD
 from agentdash.tui.keys.availability import BULK, possible, unlike
-from agentdash.tui.keys.family_keys import OPEN_WORKER, TO_LEAD
 from agentdash.tui.texts import family_texts
 from agentdash.tui.texts import screen_texts as texts
 

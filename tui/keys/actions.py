@@ -9,9 +9,6 @@ from collections.abc import Iterable
 from textual.binding import Binding, BindingType
 
 from agentdash.tui.keys.action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place
-from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS, CONVERSATION_KEYS
-from agentdash.tui.keys.family_keys import TO_LEAD, TO_LEAD_KEYS
-from agentdash.tui.keys.usage_keys import USAGE, USAGE_KEYS
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
 from agentdash.widgets.lists.file_list import FileList
@@ -19,6 +16,50 @@ from agentdash.widgets.lists.virtual_list import VirtualList
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from agentdash.widgets.steps.trajectory import Trajectory
 from agentdash.widgets.table.session_table import SessionTable
+
+USAGE = ("usage", "dollar_sign", "usage", "what sessions used: tokens and money, over time and by model")
+"""Opens the screen: name, key, label and help."""
+
+USAGE_KEYS = (
+    ("day", "d", "day", "a column for each day", "step('day')", 3),
+    ("week", "w", "week", "a column for each week", "step('week')", 3),
+    ("month", "m", "month", "a column for each month", "step('month')", 3),
+    ("group", "g", "group", "group by: model / agent / folder / lead / session", "group", 4),
+    ("unit", "c", "cost/tokens", "toggle cost / tokens", "unit", 4),
+    ("earlier", "h,left", "earlier", "earlier column", "column(-1)", 0),
+    ("later", "l,right", "later", "later column", "column(1)", 0),
+    ("down", "j,down", "down", "next row", "row(1)", 0),
+    ("up", "k,up", "up", "previous row", "row(-1)", 0),
+    ("first", "home", "first", "first row", "edge(False)", 0),
+    ("last", "end", "last", "last row", "edge(True)", 0),
+    ("page_down", "pagedown,space", "page down", "page down", "page(1)", 0),
+    ("page_up", "pageup,b", "page up", "page up", "page(-1)", 0),
+    ("open", "enter", "sessions", "show the sessions of the column or the row", "open", 5),
+)
+"""Name, keys, label, help, Textual's action, and weight in the footer."""
+
+
+OPEN_WORKER = "steps.worker"
+"""Enter on a step that started a worker: the key is that of ``steps.open``, and the footer names it there."""
+
+TO_LEAD = "to_lead"
+"""Goes from a worker to the step of its lead that started it."""
+
+TO_LEAD_KEYS = ("circumflex_accent", "lead", "go to the step of its lead that started it")
+"""Keys, label and help."""
+
+
+CONVERSATION_KEYS = (
+    ("fork", "B", "fork", "fork here: a new session goes on from this step", 1, "conversation('fork')"),
+    ("rewind", "minus", "go back", "go back to this step, or ask it otherwise", 1, "conversation('rewind')"),
+    ("undo", "u", "take back", "take back the last step back, else undo the last delete", 0, "conversation('undo')"),
+    ("compact", "C", "compact", "go on from a summary of the conversation", 0, "conversation('compact')"),
+)
+"""Name, keys, label, help, weight in the footer, and Textual's action; each changes a session."""
+
+CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo")
+"""The actions that need a session whose agent takes prompts."""
+
 
 ACTIONS = (
     Action(

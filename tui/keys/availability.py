@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterable
 
 from agentdash.sessions.agents.registry import takes_prompts
 from agentdash.sessions.model.session import Session, Status
-from agentdash.tui.keys.actions import REGISTRY
-from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS
-from agentdash.tui.keys.family_keys import TO_LEAD
-from agentdash.tui.keys.usage_keys import USAGE
+from agentdash.tui.keys.actions import CONVERSATION_IDS, REGISTRY, TO_LEAD, USAGE
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",

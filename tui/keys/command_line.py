@@ -1,19 +1,18 @@
-"""Commands by name: parse and complete a command line, independent of any screen."""
+"""Commands by name: parse and complete a command line, and offer the registry's actions."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 
 from msgspec import Struct
+from textual.widget import Widget
 
 from agentdash.sessions.text.sanitize import whole_names
+from agentdash.tui.keys.action import Action
 
 
 class UnusableLineError(ValueError):
     """A line that is not a command or cannot be run now; the message has the reason and similar names."""
-
-
-def _nothing(_: str) -> Iterable[str]:
-    return ()
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -26,7 +25,7 @@ class Command(Struct, frozen=True, kw_only=True):
     """Runs the command with the text after its name, which may be empty."""
     takes: str = ""
     """The argument: ``TEXT``; ``[TEXT]`` if it is optional; empty if there is none."""
-    complete: Callable[[str], Iterable[str]] = _nothing
+    complete: Callable[[str], Iterable[str]] = lambda _: ()
     """Returns the possible arguments that begin with a text."""
     why_not: str = ""
     """The reason it cannot be run now; empty if it can."""
@@ -109,3 +108,26 @@ def starting(values: Iterable[str]) -> Callable[[str], Iterable[str]]:
     """Return a completer that offers the values that begin with its argument."""
     known = list(values)
     return lambda prefix: [value for value in known if value.startswith(prefix)]
+
+
+_NEVER = {"back", "command_line"}
+"""Actions that make no sense while the user types a command line."""
+
+
+def named(
+    target: Widget, actions: Iterable[Action], *, short: bool = False, why_not: Callable[[str], str] = lambda _: ""
+) -> Iterator[Command]:
+    """Yield the actions of a widget as commands by name; ``short`` adds the part of the name after the dot.
+
+    ``why_not`` returns the reason an action cannot be run now.
+    """
+    for action in actions:
+        if action.id not in _NEVER:
+            names = [action.id, *([action.id.rpartition(".")[2]] if short else []), action.label]
+            usable = tuple(dict.fromkeys(name for name in names if name and " " not in name))
+            run = partial(_run, target, action.run)
+            yield Command(names=usable, help=action.help, run=run, why_not=why_not(action.id))
+
+
+def _run(target: Widget, action: str, _: str) -> Awaitable[object]:
+    return target.run_action(action)

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
-from agentdash.tui.keys.conversation_keys import CONVERSATION_IDS
-from agentdash.tui.keys.family_keys import OPEN_WORKER
+from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import Keymap
 
@@ -104,13 +102,7 @@ def _cells(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> int:
 
 
 def valid_keys(
-    keymap: Keymap,
-    place: Place,
-    can: Callable[[str], bool],
-    width: int,
-    *,
-    in_field: bool = False,
-    table: bool = True,
+    keymap: Keymap, place: Place, can: Callable[[str], bool], width: int, *, in_field: bool = False, table: bool = True
 ) -> Pairs:
     """Return the keys and labels that are valid in a place, or in a field of it, as many as fit into ``width`` cells.
 
@@ -127,12 +119,7 @@ def valid_keys(
 
 
 def footer(
-    keymap: Keymap,
-    can: Callable[[str], bool],
-    width: int,
-    *,
-    reading: bool = False,
-    table: bool = True,
+    keymap: Keymap, can: Callable[[str], bool], width: int, *, reading: bool = False, table: bool = True
 ) -> Pairs:
     """Return the keys and labels of the possible actions; ``reading`` puts the actions of the steps first.
 

@@ -1,8 +1,8 @@
-"""An app that handles keys one at a time, because typed text must never become commands."""
+"""An app that handles keys one at a time, because typed text must never become commands; and the user's presence."""
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -13,12 +13,55 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.tui._textual_hacks import is_bound, lay_out, write_changes
 from agentdash.tui.keys.other_layouts import to_its_place
-from agentdash.tui.keys.presence import Presence
 from agentdash.tui.terminal.driver import TerminalDriver
 from agentdash.tui.terminal.escape_keys import EscapedKey
 from agentdash.tui.terminal.shown import Shown
+
+DWELL_SECONDS = 2.0
+"""Time for which an ended session must be on the screen: moving past a row is not reading it."""
+
+AT_HAND_SECONDS = 60.0
+"""Time after a key during which the user counts as present."""
+
+
+class Presence:
+    """Decides from keys and from the shown session what the user has seen.
+
+    A session that needs a decision (failed, denied, a question) stays unread until the user opens it.
+
+    Args:
+        clock: returns seconds on a clock that never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._key_at = -AT_HAND_SECONDS
+        self._shown: tuple[str, int] | None = None
+        self._since = 0.0
+
+    def key(self) -> None:
+        """Note that the user pressed a key."""
+        self._key_at = self._clock()
+
+    def has_seen(self, session: Session | None) -> bool:
+        """Return whether the user has seen the end of the session on the screen; asked again and again.
+
+        ``session`` is the one whose last steps are on the screen; None if there is none.
+        """
+        now = self._clock()
+        shown = (session.id, session.turn) if session is not None and session.status.ended else None
+        if shown != self._shown:
+            self._shown, self._since = shown, now
+        if session is None or shown is None or session.all_seen or session.put_away:
+            return False
+        need = kind_of_need(session, session.last_sign_at)
+        present = now - self._key_at < AT_HAND_SECONDS and now - self._since >= DWELL_SECONDS
+        return present and need in (None, AttentionKind.DONE)
+
 
 PATIENCE_SECONDS = 2.0
 """Maximum time that the next key waits for the end of the previous one."""
@@ -145,15 +188,11 @@ class KeysInOrder(App[Result]):
         """
         event = self._typed.popleft()
         if isinstance(event, EscapedKey):
-            event, *later = event.meant(self._is_bound)
+            event, *later = event.meant(lambda key: is_bound(self.screen, key))
             self._typed.extendleft(later)
         if isinstance(event, events.Key):
             to_its_place(self.screen, event)
         return event
-
-    def _is_bound(self, key: str) -> bool:
-        """Return whether a key is bound at the current focus, even if its action is not possible now."""
-        return is_bound(self.screen, key)
 
     def _go_on(self) -> None:
         self.call_later(self._hand_out)

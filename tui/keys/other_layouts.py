@@ -1,4 +1,4 @@
-"""Letters of another keyboard layout, such as the Cyrillic one: as keys they are those of the same place."""
+"""Keys that are not what they seem: those of a burst, which decide nothing, and letters of another keyboard layout."""
 
 import unicodedata
 from typing import Any
@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 
 from agentdash.tui._textual_hacks import is_bound
 from agentdash.tui.keys.key_names import textual_name
-from agentdash.tui.terminal.alternate_keys import place_of
+from agentdash.tui.terminal.escape_keys import in_burst, place_of
 
 LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
 
@@ -45,3 +45,17 @@ def _letter(key: events.Key) -> str:
     """Return the character that a key types, or would type without Ctrl and Alt; empty if it types none."""
     letter = key.character or key.key.rpartition("+")[2]
     return letter if len(letter) == 1 else ""
+
+
+BURST = "Keys of a burst decide nothing. Press it alone."
+
+
+def decides_nothing(screen: Screen[Any], event: events.Event) -> bool:
+    """Return whether a key must not decide in the dialog on top, because it arrived together with others.
+
+    A dialog names its keys that decide in ``DECIDING``.  Text in a field stays text.
+    """
+    if not isinstance(event, events.Key) or not in_burst(event):
+        return False
+    is_text = event.is_printable and isinstance(screen.focused, Input | TextArea)
+    return event.key in getattr(screen, "DECIDING", ()) and not is_text

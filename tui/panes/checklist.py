@@ -18,7 +18,6 @@ class Checklist(Widget):
 
     Args:
         tour: the actions of the keys, and what each does.
-        keymap: the keys in force.
     """
 
     DEFAULT_CSS = "Checklist { height: auto; text-wrap: nowrap; }"

@@ -1,15 +1,94 @@
 """The last line of a screen: the keys that are valid now and, on demand, the dashboard's own cost."""
 
+import os
+import resource
+import sys
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.timer import Timer
 
+from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.runner.processes.processes import usage
+from agentdash.sessions.text.units import size
+from agentdash.tui._textual_hacks import counted_writes
 from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.footer import valid_keys
 from agentdash.tui.keys.keymap import Keymap
-from agentdash.tui.panes.cost_meter import CostMeter
 from agentdash.widgets.drawing.text_lines import Line
+
+
+class CostMeter(Line):
+    """One line, updated once a second. Its own bytes are not counted, so that a quiet screen shows 0 B/s."""
+
+    def __init__(self) -> None:
+        super().__init__(id="meter")
+        self._timer: Timer | None = None
+        self._unhook: Callable[[], None] | None = None
+        self._bytes = self._frames = self._own_bytes = self._own_frames = 0
+        self._before = (0.0, 0.0)
+
+    @property
+    def running(self) -> bool:
+        """True while it measures."""
+        return self._timer is not None
+
+    def toggle(self) -> None:
+        """Start or stop measuring."""
+        if self._timer is None:
+            self._unhook = counted_writes(self.app, self._count)
+            self._before = (monotonic(), _spent())
+            self._timer = self.set_interval(1.0, self._tell)
+            self.show_text("measuring")
+        else:
+            self.on_unmount()
+        self.display = self.running
+
+    def on_unmount(self) -> None:
+        """Stop measuring, and restore the terminal's driver."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._unhook is not None:
+            self._unhook()
+            self._unhook = None
+
+    def _count(self, text: str) -> None:
+        self._bytes += len(text.encode(errors="replace"))
+        self._frames += 1
+
+    def _tell(self) -> None:
+        at, spent = monotonic(), _spent()
+        passed = max(1e-3, at - self._before[0])
+        wrote = (self._bytes - self._own_bytes) / passed
+        frames = (self._frames - self._own_frames) / passed
+        share = 100 * (spent - self._before[1]) / passed
+        self._before = (at, spent)
+        self._bytes = self._frames = self._own_bytes = self._own_frames = 0
+        self.show_text(f"{size(round(wrote))}/s  {frames:.0f} writes/s  CPU {share:.1f} %  {_memory()}")
+        self.call_after_refresh(self._leave_out_own)
+
+    def _leave_out_own(self) -> None:
+        """Exclude the bytes since this line changed: they drew this line, unless something else changed just then."""
+        self._own_bytes, self._own_frames = self._bytes, self._frames
+
+
+def _spent() -> float:
+    """Return the processor time used so far, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _memory() -> str:
+    """Return the resident memory; its peak if the present value is not known."""
+    _, resident = usage(os.getpid())
+    if resident is not None:
+        return size(resident)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return f"at most {size(most * (1 if sys.platform == 'darwin' else 1024))}"
 
 
 class Foot(Horizontal):
@@ -36,9 +115,6 @@ class Foot(Horizontal):
         """Show the valid keys.
 
         Args:
-            keymap: the keys in force.
-            place: the place that has the focus.
-            target: the sessions that the keys act on.
             in_field: True if the user writes in a field of the place.
         """
         width = self._keys.size.width or self.screen.size.width

@@ -13,8 +13,7 @@ from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.availability import can_interrupt, can_prompt
-from agentdash.tui.panes.next_modes import ChosenMode, NextModes
-from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.panes.session_pane import ChosenMode, NextModes, SessionPane
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.texts import queue_texts
 from agentdash.tui.texts import screen_texts as texts
@@ -26,7 +25,6 @@ class PromptSender:
 
     Args:
         owner: the screen that owns the workers.
-        operations: asks and calls the manager.
         changed: shows the labels of the prompt boxes again.
     """
 
@@ -82,8 +80,6 @@ class PromptSender:
         """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one.
 
         Args:
-            text: the prompt.
-            target: the sessions.
             pane: the pane of the current session.
             interrupts: interrupt the turn that is running, and send the text in its place.
         """

@@ -1,25 +1,74 @@
 """The pane of the selected session: its headline, its steps, and a prompt for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import Struct
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from agentdash.sessions.model.session import Session, TurnMode
+from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.keys.keymap import Keymap
-from agentdash.tui.panes.next_modes import ChosenMode
 from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.tui.texts import headline_texts, queue_texts
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.prompt_box import DraftBook, PromptBox
-from agentdash.widgets.steps.queue_lines import QueueLines
+from agentdash.widgets.steps.filter_line import QueueLines
 from agentdash.widgets.steps.trajectory import Trajectory
+
+
+class ChosenMode(Struct, frozen=True):
+    """A permission mode for one prompt, other than the session's usual one."""
+
+    name: str
+    dangerous: bool
+    settings: Mapping[str, object]
+    """The keys of the agent's section that choose it."""
+
+
+class NextModes:
+    """Goes through the modes of a session's agent; a choice is for one prompt."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, ChosenMode] = {}
+
+    def of(self, session_id: str) -> ChosenMode | None:
+        """Return the choice for a session; None for its usual mode."""
+        return self._chosen.get(session_id)
+
+    def used(self, session_id: str) -> None:
+        """Go back to the usual mode: the prompt was sent."""
+        self._chosen.pop(session_id, None)
+
+    def go_on(self, session_id: str, agent: AgentInfo, usual: str | None) -> None:
+        """Choose the mode after the present one; ``usual`` is that of the session.
+
+        The agent's setting without any limits is not among them, unless the session has it.
+        """
+        present = self._chosen.get(session_id)
+        following = mode_after(agent.modes, usual, present.name if present is not None else usual)
+        if following == usual or following is None or agent.mode_key is None:
+            self._chosen.pop(session_id, None)
+            return
+        limited = {"full_danger": False} if agent.unlimited else {}
+        self._chosen[session_id] = ChosenMode(
+            following, following in agent.dangerous, {agent.mode_key: following, **limited}
+        )
+
+
+def mode_after(modes: Sequence[str], usual: str | None, present: str | None) -> str | None:
+    """Return the mode after the present one, in the agent's order; after the last one the first."""
+    ring = list(modes) if usual is None or usual in modes else [usual, *modes]
+    if not ring:
+        return None
+    return ring[(ring.index(present) + 1) % len(ring)] if present in ring else ring[0]
+
 
 QUEUE_LINES = 3
 """Most lines about the queue above the prompt box; on a low screen there is one."""
@@ -105,10 +154,7 @@ class SessionPane(Vertical):
         """Update headline and label; an unchanged label is not redrawn.
 
         Args:
-            session: the session that the pane shows.
             effect: the effect of sending a prompt.
-            hint: the text in an empty prompt box.
-            keymap: the keys in force.
             chosen_mode: the permission mode of the next prompt, if it is not the usual one.
         """
         self.viewer.use_keys(keymap)
@@ -127,7 +173,8 @@ class SessionPane(Vertical):
             return
         below = self.facts.display
         follow_key = keymap.name("follow")
-        following, mode = self.steps.following, self._newest_mode(session.id)
+        turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
+        following, mode = self.steps.following, (turns[-1].mode if turns and turns[-1].session == session.id else None)
         self.headline.show_text(
             headline_texts.headline(
                 session, width, following=following, follow_key=follow_key, facts=not below, mode=mode
@@ -143,8 +190,3 @@ class SessionPane(Vertical):
         most = 1 if self.app.screen.has_class("-low") else QUEUE_LINES
         key = keymap.name("queue")
         self.queue.show_lines(queue_texts.queue_lines(session, prompts, self.size.width, most=most, queue_key=key))
-
-    def _newest_mode(self, session_id: str) -> TurnMode | None:
-        """Return the settings of the session's newest turn; None until its steps are read, or if none were recorded."""
-        turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
-        return turns[-1].mode if turns and turns[-1].session == session_id else None

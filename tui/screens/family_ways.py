@@ -1,15 +1,22 @@
-"""The ways between a lead and its workers: from a step of the lead to the worker's steps, and back."""
+"""The ways from the first screen and back: between a lead and its workers, and to the screen of usage."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.transcript.worker_steps import step_that_started
+from agentdash.tui.keys.keymap import Keymap
+from agentdash.tui.panes.table.table_pane import TablePane
 from agentdash.tui.services.background import Requests
 from agentdash.tui.texts import family_texts
+
+if TYPE_CHECKING:
+    from agentdash.tui.screens.usage import ChosenUsage
+    from agentdash.tui.screens.usage_figures import UsageView
+
 
 Place = tuple[int, int]
 """The turn and the index of a step."""
@@ -22,18 +29,11 @@ class FamilyWays:
     """Remembers from which steps the user opened workers.
 
     Args:
-        app: shows the choice between several workers.
-        reader: reads the steps of a lead.
-        requests: runs reads in a thread, and shows messages.
         show: shows the steps of a session, at a step if one is given; returns False if it cannot.
     """
 
     def __init__(
-        self,
-        app: App[Any],
-        reader: SessionReader,
-        requests: Requests,
-        show: Callable[[str, Place | None], bool],
+        self, app: App[Any], reader: SessionReader, requests: Requests, show: Callable[[str, Place | None], bool]
     ) -> None:
         self._app = app
         self._reader = reader
@@ -79,3 +79,37 @@ class FamilyWays:
         """Forget the ways that do not lead to the session that the user selected."""
         while self._taken and current not in (self._taken[-1][0], self._taken[-1][2]):
             self._taken.pop()
+
+
+class UsageWays:
+    """Opens the screen of usage as it was left, and shows in the table the sessions that are chosen there.
+
+    Args:
+        clock: returns the time in UTC ms.
+    """
+
+    def __init__(
+        self, app: App[Any], reader: SessionReader, requests: Requests, pane: TablePane, clock: Callable[[], int]
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._requests = requests
+        self._pane = pane
+        self._clock = clock
+        self._view: UsageView | None = None
+
+    def open(self, keymap: Keymap, then: Callable[[], object]) -> None:
+        """Open the screen; ``then`` is called after the chosen sessions are in the table."""
+        from agentdash.tui.screens.usage import UsageScreen  # loaded when it is opened
+        from agentdash.tui.screens.usage_figures import UsageView
+
+        view = self._view or UsageView()
+        screen = UsageScreen(self._reader, self._requests, view, clock=self._clock, keymap=keymap)
+
+        def closed(chosen: "ChosenUsage | None") -> None:
+            self._view = screen.view
+            if chosen is not None:
+                self._pane.show_chosen(chosen.named, frozenset(chosen.sessions))
+                then()
+
+        self._app.push_screen(screen, closed)

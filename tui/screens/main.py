@@ -22,22 +22,21 @@ from agentdash.tui.keys.actions import bindings
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
 from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked
-from agentdash.tui.panes.row_actions import RowActions
 from agentdash.tui.panes.session_pane import SessionPane
+from agentdash.tui.panes.steps.step_actions import RowActions
 from agentdash.tui.panes.table.split import Split
 from agentdash.tui.panes.table.table_commands import table_commands
 from agentdash.tui.panes.table.table_pane import TablePane
-from agentdash.tui.screens.family_ways import FamilyWays
+from agentdash.tui.screens.family_ways import FamilyWays, UsageWays
 from agentdash.tui.screens.session_screen import SessionScreen
-from agentdash.tui.screens.usage_ways import UsageWays
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.change_feed import ChangeFeed
 from agentdash.tui.state.plan_note import PlanNote
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.texts import conversation_texts
-from agentdash.widgets.drawing.message_line import MessageLine
 from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.text_lines import MessageLine
 from agentdash.widgets.inputs.prompt_box import PromptInput
 from agentdash.widgets.table.row_detail import in_full
 from agentdash.widgets.table.session_table import SessionTable
@@ -76,13 +75,7 @@ class MainScreen(SessionScreen):
         operations.bulk.progress = self.pane.show_progress
         self._alone = alone
         """True if the table alone has the screen, in any size."""
-        detail = SessionPane(
-            reader,
-            requests,
-            self._programs,
-            operations.desk.drafts,
-            clock=clock,
-        )
+        detail = SessionPane(reader, requests, self._programs, operations.desk.drafts, clock=clock)
         self.details = [detail]
         detail.viewer.workers_of = self.table.led_by
         self._ways = FamilyWays(operations.desk.app, reader, requests, self._show_session)

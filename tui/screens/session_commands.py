@@ -1,60 +1,18 @@
 """The commands of a session screen: every action by its name, and some that take an argument."""
 
-from collections.abc import Awaitable, Coroutine, Iterator
+from collections.abc import Awaitable, Iterator
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
-from textual.widget import Widget
-
-from agentdash.tui.keys.action_commands import named
-from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.actions import LINES_KEYS, STEPS_KEYS, TABLE_KEYS, VIEWER_ACTIONS, here
-from agentdash.tui.keys.command_line import Command, starting
-from agentdash.tui.keys.keymap import Keymap
-from agentdash.tui.panes.prompt_sender import PromptSender
-from agentdash.tui.panes.session_pane import SessionPane
-from agentdash.tui.services.actions.session_actions import SessionActions
-from agentdash.tui.services.background import Requests
+from agentdash.tui.keys.command_line import Command, named, starting
 from agentdash.tui.themes import THEMES
 
-
-class Commanded(Protocol):
-    """The part of a session screen that commands use."""
-
-    has_table: bool
-    requests: Requests
-    operations: SessionActions
-    sender: PromptSender
-
-    @property
-    def keymap(self) -> Keymap:
-        """The keys in force."""
-
-    @property
-    def detail(self) -> SessionPane:
-        """The pane that shows the current session."""
-
-    @property
-    def target(self) -> ActionTarget:
-        """The sessions that actions act on."""
-
-    def home_focus(self) -> Widget:
-        """Return the widget that has the keys by default."""
-
-    def go_to_steps(self) -> None:
-        """Give the keys to the steps."""
-
-    def copy_resume_command(self) -> Awaitable[None]:
-        """Copy the command that resumes the session in the agent's own interface."""
-
-    def action_write_prompt(self) -> object:
-        """Give the keys to the prompt."""
-
-    def run_action(self, action: str) -> Coroutine[Any, Any, None]:
-        """Run an action of the registry."""
+if TYPE_CHECKING:
+    from agentdash.tui.screens.session_screen import SessionScreen
 
 
-def session_commands(screen: Commanded) -> Iterator[Command]:
+def session_commands(screen: "SessionScreen") -> Iterator[Command]:
     """Yield every command of the screen; a later one replaces an earlier one of the same name."""
     why_not = partial(screen.target.why_not, restore_key=screen.keymap.name("undo"))
     if screen.has_table:
@@ -66,7 +24,7 @@ def session_commands(screen: Commanded) -> Iterator[Command]:
     yield from _with_more(_More(screen), no_writing=why_not("write_prompt"), no_interrupting=why_not("interrupt_turn"))
 
 
-def _settings(more: "_More", screen: Commanded, *, why_not: str) -> Iterator[Command]:
+def _settings(more: "_More", screen: "SessionScreen", *, why_not: str) -> Iterator[Command]:
     yield Command(
         names=("mode",),
         takes="[MODE]",
@@ -75,13 +33,7 @@ def _settings(more: "_More", screen: Commanded, *, why_not: str) -> Iterator[Com
         complete=starting(screen.operations.adjust.modes(screen.target.current)),
         why_not=why_not,
     )
-    yield Command(
-        names=("model",),
-        takes="MODEL",
-        help="change the model from now on",
-        run=more.model,
-        why_not=why_not,
-    )
+    yield Command(names=("model",), takes="MODEL", help="change the model from now on", run=more.model, why_not=why_not)
 
 
 def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Iterator[Command]:
@@ -125,7 +77,7 @@ def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Itera
 class _More:
     """The commands that take an argument."""
 
-    def __init__(self, screen: Commanded) -> None:
+    def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
 
     def inject(self, text: str) -> None:

@@ -99,7 +99,9 @@ class SettingsScreen(Screen[None]):
                 self.post_message(SettingsRead(loaded.config))
         self._error.update(clean(f"{self._wrong} Enter opens it.") if self._wrong else "")
         self._error.display = self._wrong is not None
-        self._title.show_text(self._headline(loaded.profile if self._wrong is None and loaded is not None else None))
+        profile = loaded.profile if self._wrong is None and loaded is not None else None
+        there = "" if self._path.exists() else "   no config file, using defaults"
+        self._title.show_text(f"Settings   {place(str(self._path))}{f'   profile {profile}' if profile else ''}{there}")
         self._show(self._chosen)
 
     def _usable(self) -> Loaded:
@@ -107,10 +109,6 @@ class SettingsScreen(Screen[None]):
         loaded = self._reader.settings.loaded()
         check_keys(loaded)
         return loaded
-
-    def _headline(self, profile: str | None) -> str:
-        there = "" if self._path.exists() else "   no config file, using defaults"
-        return f"Settings   {place(str(self._path))}{f'   profile {profile}' if profile else ''}{there}"
 
     @property
     def _chosen(self) -> Held | None:

@@ -20,7 +20,7 @@ from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
-from agentdash.widgets.drawing.message_line import MessageLine
+from agentdash.widgets.drawing.text_lines import MessageLine
 from agentdash.widgets.inputs.prompt_box import PromptInput
 
 MOST = 4
@@ -47,14 +47,7 @@ class WatchScreen(SessionScreen):
         self._gone: set[str] = set()
         """Ids of the sessions that no longer exist, which was said."""
         self.details = [
-            SessionPane(
-                reader,
-                requests,
-                self._programs,
-                operations.desk.drafts,
-                clock=clock,
-                id=f"pane-{number}",
-            )
+            SessionPane(reader, requests, self._programs, operations.desk.drafts, clock=clock, id=f"pane-{number}")
             for number in range(len(sessions))
         ]
         self.set_class(len(self.details) > 1, "-several")

@@ -1,4 +1,4 @@
-"""The calls of the manager, which run in threads, and the messages that tell what came of them."""
+"""The calls of the manager, which run in threads, and the message on the screen that tells what came of them."""
 
 import asyncio
 import traceback
@@ -7,14 +7,76 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from textual.app import App
+from textual.screen import Screen
+from textual.timer import Timer
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.text.sanitize import clean
-from agentdash.tui.services.current_message import CurrentMessage
-from agentdash.tui.state.crash_log import record
-from agentdash.tui.state.message_log import MessageLog
-from agentdash.widgets.drawing.message_line import Kind
+from agentdash.tui.state.message_log import MessageLog, record
+from agentdash.widgets.drawing.text_lines import Kind, MessageLine
+
+
+class CurrentMessage:
+    """Shows one message at a time; the next one replaces it.
+
+    The next key removes it and still does its own work.  Only Esc is different: it does nothing else while an error
+    or a refusal is shown, so that an Esc meant for that line loses neither marks nor a filter.
+    """
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._line: MessageLine | None = None
+        self._timer: Timer | None = None
+        self.text = ""
+        """The message; empty without one."""
+        self.kind = Kind.INFORMATION
+
+    def show(self, text: str, kind: Kind, seconds: float | None = None) -> None:
+        """Show a message, for some seconds or until a key is pressed."""
+        self.clear()
+        self.text, self.kind = text, kind
+        if seconds is not None:
+            self._timer = self._app.set_timer(seconds, self.clear)
+        if self._app.screen_stack:
+            self.follow(self._app.screen)
+
+    def follow(self, screen: Screen[Any]) -> None:
+        """Show the message on a screen that has come to the top."""
+        if not self.text or not screen.is_attached or screen is not self._app.screen:
+            return
+        line = next(iter(screen.query_children(MessageLine)), None)
+        if line is None:
+            line = MessageLine()
+            screen.mount(line)
+        if self._line is not line:
+            self._hide()
+        self._line = line
+        line.show(self.text, self.kind, self._app.size.width)
+
+    def key_pressed(self, key: str) -> bool:
+        """Remove the message; return whether the key did only that."""
+        only = key == "escape" and bool(self.text) and self.kind is not Kind.INFORMATION
+        self.clear()
+        return only
+
+    def clear_if(self, text: str) -> None:
+        """Remove this message if it is on the screen, because its cause is gone."""
+        if self.text == text:
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the message."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer, self.text = None, ""
+        self._hide()
+
+    def _hide(self) -> None:
+        if self._line is not None:
+            self._line.hide()
+        self._line = None
+
 
 T = TypeVar("T")
 
@@ -28,13 +90,7 @@ MESSAGE_SECONDS = 5.0
 class Requests:
     """Runs blocking calls outside the event loop, and shows and logs messages; errors never end the dashboard."""
 
-    def __init__(
-        self,
-        app: App[Any],
-        home: Path,
-        *,
-        worded: Callable[[AgentdashError], str] = str,
-    ) -> None:
+    def __init__(self, app: App[Any], home: Path, *, worded: Callable[[AgentdashError], str] = str) -> None:
         self.worded = worded
         """Returns the text of an error in the words of the dashboard."""
         self._home = home

@@ -1,22 +1,16 @@
-"""Batch change-feed events and notify the screens at most ten times a second."""
+"""Detect changes: batch the feed's events, at most ten times a second, and watch the settings file."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from pathlib import Path
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.model.session import Changes, Session
+from agentdash.sessions.service.reader import SessionReader
 
 LEAST_SECONDS = 0.1
 """Minimum interval between two messages to the screen."""
-
-
-class Source(Protocol):
-    """Source of changes: the reader of sessions."""
-
-    def changes(self, since: int) -> Changes:
-        """Return the changes after ``since``."""
 
 
 class ChangeFeed:
@@ -24,7 +18,7 @@ class ChangeFeed:
 
     def __init__(
         self,
-        source: Source,
+        source: SessionReader,
         announce: Callable[[], object],
         later: Callable[[float], object],
         hear: Callable[[Changes], object] = lambda _: None,
@@ -115,3 +109,23 @@ class ChangeFeed:
         self._updated, self._removed, self._due = {}, set(), False
         self._plans_changed = False
         return taken
+
+
+class SettingsWatch:
+    """Remembers the file's state; an editor may replace it, and it may appear and disappear."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._before = self._facts()
+
+    def changed(self) -> bool:
+        """Return whether the file changed since the last call."""
+        before, self._before = self._before, self._facts()
+        return before != self._before
+
+    def _facts(self) -> tuple[int, int, int] | None:
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns

@@ -1,17 +1,46 @@
-"""The desk: the parts of a dashboard with which every action of the user works."""
+"""The desk: the parts of a dashboard with which every action of the user works, and the access to the manager."""
 
 from typing import Any
 
 from msgspec import Struct
 
+from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.session import Session
+from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.messages import SessionAwaited
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.drafts import Drafts
-from agentdash.tui.services.write_access import WriteAccess
+
+
+class WriteAccess:
+    """The only holder of the manager in a dashboard: every change of a session gets it here.
+
+    All other code has a :class:`...sessions.service.reader.SessionReader`, which cannot change anything.
+
+    Args:
+        manager: None makes the dashboard read-only.
+    """
+
+    def __init__(self, manager: SessionManager | None) -> None:
+        self._manager = manager
+
+    @property
+    def read_only(self) -> bool:
+        """True if every change is refused."""
+        return self._manager is None
+
+    def manager(self, verb: str) -> SessionManager:
+        """Return the manager for one change; the error names its ``verb``.
+
+        Raises:
+            UsageError: the dashboard is read-only.
+        """
+        if self._manager is None:
+            raise UsageError(f"The dashboard is read-only: no {verb}.")
+        return self._manager
 
 
 class Desk(Struct):

@@ -43,9 +43,6 @@ class Notifier:
     """Receives changes, and writes to the terminal when the user should know of one.
 
     Args:
-        host: the app.
-        settings: which notifications the user wants.
-        env: the terminal's environment.
         clock: returns UTC ms.
         claims: decides which of several front ends in one window sends a notification.
         only: ids of the sessions that matter; None for all.

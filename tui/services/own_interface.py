@@ -11,7 +11,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.storage.turns.takeovers import ByHand
 from agentdash.sessions.text.sanitize import clean, one_line
 from agentdash.tui.services.desk import Actions
-from agentdash.tui.services.interface_run import run_interface
+from agentdash.tui.services.pager_editor import run_interface
 
 AT_ONCE_SECONDS = 10.0
 """An interface that ends with an error within this time shows it on the terminal that the dashboard takes back."""

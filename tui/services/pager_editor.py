@@ -1,4 +1,4 @@
-"""The user's pager, editor and shell, and how a program gets the terminal."""
+"""Programs that get the terminal: the user's pager, editor and shell, and the agent's own interface of a session."""
 
 import os
 import shlex
@@ -8,9 +8,17 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.runner.work_folder import opened
 from agentdash.tui.terminal.watchdog import deaf
+
+if TYPE_CHECKING:
+    from agentdash.sessions.service.lifecycle.takeover import Takeover
+    from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.storage.turns.takeovers import ByHand
+
 
 _PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "kak", "micro",
@@ -66,7 +74,6 @@ def run(
     """Run a program that takes the terminal, wait for it, and return its exit code.
 
     Args:
-        argv: the program.
         cwd: the folder of a session in which it starts; by default our own.
         env: its environment; by default our own.
         stdout: the descriptor of the terminal, if our own standard output is another file.
@@ -121,3 +128,33 @@ def _argv(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         return []
+
+
+class InterfaceError(AgentdashError):
+    """The interface could not be started."""
+
+
+def run_interface(manager: "SessionManager", takeover: "Takeover", stdout: int | None = None) -> "ByHand":
+    """Run the interface of a session that was taken over, then record what was said there.
+
+    The interface is in our process group, which is the terminal's foreground group: it gets the keys and the size of
+    the terminal as if a shell had started it.
+
+    Args:
+        manager: records what was said.
+        stdout: the descriptor of the terminal, if our own standard output is another file.
+
+    Raises:
+        InterfaceError: it could not be started; the session is free again.
+        StoreError: what was said could not be recorded now; the next command that reads the session tries again.
+    """
+    code: int | None = None
+    # A Ctrl+C too many for the interface must not cut off the record of what was said.
+    with deaf(signal.SIGINT, signal.SIGQUIT):
+        try:
+            code = run(takeover.argv, takeover.cwd, env=takeover.env, stdout=stdout, started=takeover.started)
+        except (OSError, ValueError) as error:
+            raise InterfaceError(f"{takeover.argv[0]} could not be started: {error}.") from None
+        finally:
+            done = manager.give_back(takeover, code)
+    return done

@@ -1,8 +1,10 @@
-"""The log of the dashboard's messages, to be read again: the next key removes a message."""
+"""The log of the dashboard's messages, to be read again, and its file, which has the details of a crash."""
 
+import faulthandler
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -78,3 +80,23 @@ def _stamp(line: str) -> datetime | None:
     except ValueError:
         return None
     return at if at.tzinfo is not None else None
+
+
+def record_stacks(home: Path, why: str) -> str:
+    """Append what each thread does now to the dashboard's log; return its path, or why it could not be written."""
+    where = record(home, why)
+    with suppress(OSError), open(where, "ab") as file:
+        faulthandler.dump_traceback(file)
+    return where
+
+
+def record(home: Path, details: str) -> str:
+    """Append details to the dashboard's log; return its path, or the reason why it could not be written."""
+    path = home / "dashboard.log"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')}\n{details}\n")
+    except OSError as error:
+        return f"no log ({error})"
+    return str(path)

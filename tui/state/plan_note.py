@@ -1,19 +1,13 @@
 """The windows of plans that the first line of the screen shows while they matter."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+
+from textual.timer import Timer
 
 from agentdash.sessions.model.plan_windows import PlanWindow, next_end, short_words, those_that_matter, window_words
 
 _LONGEST_WAIT_SECONDS = 86_400.0
 """A timer for a later end is set again a day later."""
-
-
-class Timer(Protocol):
-    """A timer that can be stopped."""
-
-    def stop(self) -> None:
-        """Stop it."""
 
 
 class PlanNote:

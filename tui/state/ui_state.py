@@ -16,7 +16,7 @@ from agentdash.sessions.storage.paths import write_atomic
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.tui.state.table_views import View
 from agentdash.widgets.table.columns import COLUMNS, USUAL, Choice
-from agentdash.widgets.table.density import Density
+from agentdash.widgets.table.row_model import Density
 
 FILE = "dashboard.toml"
 

@@ -8,8 +8,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.tui._textual_hacks import CheckedDriver
-from agentdash.tui.terminal.alternate_keys import ASK
-from agentdash.tui.terminal.escape_keys import EscapeParser
+from agentdash.tui.terminal.escape_keys import ASK, EscapeParser
 from agentdash.tui.terminal.state import give_back, hung_up
 from agentdash.tui.terminal.watchdog import guard
 

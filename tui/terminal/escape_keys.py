@@ -1,11 +1,13 @@
-"""Esc followed by a key, or Alt and the key: decided only when the key is dispatched, where the bound keys are known.
+"""Keys as the terminal sends them: Esc before a key or Alt with it, their place on the keyboard, and bursts of keys.
 
 A terminal sends Alt+J as the two characters that Esc and J send.  Textual (8.2) takes them for Alt+J if they arrive
 within 100 ms.  If the second character is not a letter, it drops the Esc.  Fast typing, one packet of an SSH
 connection and a tmux that delays each Esc (its ``escape-time``) all join the two, and both keys would be lost.
 """
 
-from collections.abc import Callable, Generator, Iterator
+import math
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +16,97 @@ from textual.message import Message
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.tui._textual_hacks import KeyParser, ParseEOF, ParseTimeout
-from agentdash.tui.terminal.alternate_keys import mark_place, without_alternates
-from agentdash.tui.terminal.bursts import Bursts, together
+
+ASK = "\x1b[=4;2u"
+"""Adds alternate keys to what Textual asked for; the end of Textual's request ends it too.
+
+They name the place of a key on the keyboard beside the typed letter (kitty's keyboard protocol).  Textual (8.2.8) asks
+for all keys as sequences, ``CSI codepoint ; modifiers ; text u``, but not for the place; its parser takes no sequence
+that has one: ``CSI codepoint:shifted:place ; modifiers ; text u``.
+"""
+
+_KEY = re.compile(r"(\x1b\[\d{1,7})(?::\d{0,7})?(?::(\d{0,7}))?((?:;(\d{0,4}))?(?:;[\d:]*)?u)")
+
+_SHIFT, _CAPS_LOCK = 1, 64
+_UNSHIFTED, _SHIFTED = "`1234567890-=[]\\;',./", '~!@#$%^&*()_+{}|:"<>?'
+_WITH_SHIFT = str.maketrans(_UNSHIFTED, _SHIFTED)
+"""The characters of a US keyboard: that is the layout in which a terminal names a place."""
+
+
+def without_alternates(sequence: str) -> tuple[str, str]:
+    """Return a key's sequence as Textual takes it, and the character that a US keyboard has at the key's place.
+
+    The character is empty if the terminal does not report the place, as for a key of a Latin layout at its usual place.
+    """
+    match = _KEY.fullmatch(sequence)
+    if match is None:
+        return sequence, ""
+    beginning, place, rest, modifiers = match.groups()
+    held = int(modifiers or 1) - 1
+    return beginning + rest, _typed(int(place), held) if place else ""
+
+
+def _typed(codepoint: int, held: int) -> str:
+    """Return the character that a key types with the modifiers that are held; empty if it is not on a keyboard."""
+    if not 0x21 <= codepoint <= 0x7E:
+        return ""
+    character = chr(codepoint)
+    if character.isalpha():
+        return character.upper() if bool(held & _SHIFT) is not bool(held & _CAPS_LOCK) else character.lower()
+    return character.translate(_WITH_SHIFT) if held & _SHIFT else character
+
+
+_MARK = "place_on_keyboard"
+
+
+def mark_place(key: object, character: str) -> None:
+    """Note the character of a US keyboard at the place of a key."""
+    setattr(key, _MARK, character)
+
+
+def place_of(key: object) -> str:
+    """Return the character of a US keyboard at the place of a key; empty if the terminal did not report it."""
+    return str(getattr(key, _MARK, ""))
+
+
+GAP_SECONDS = 0.02
+"""Keys that arrive closer together are one burst; the repetition of a held key is slower."""
+
+
+class Bursts:
+    """Marks the keys of each burst: a paste in a terminal that does not bracket it, or keys that a slow line held back.
+
+    A person who decides presses one key and has seen the question.  What the terminal sent together was not typed for
+    it.
+    """
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def mark(self, keys: Sequence[Message], now: float) -> None:
+        """Mark the keys that one read of the terminal brought, if they came at once or right behind others.
+
+        ``now`` is the time of the read, in seconds on a clock that never goes back.
+        """
+        if keys:
+            if len(keys) > 1 or now - self._last < GAP_SECONDS:
+                together(keys)
+            self._last = now
+
+
+_BURST = "came_in_a_burst"
+
+
+def together(keys: Sequence[Message]) -> None:
+    """Mark keys that arrived together."""
+    for key in keys:
+        setattr(key, _BURST, True)
+
+
+def in_burst(event: events.Event) -> bool:
+    """Return whether a key arrived together with others."""
+    return bool(getattr(event, _BURST, False))
+
 
 ESC = "\x1b"
 _INTRODUCERS = "[O"

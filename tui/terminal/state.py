@@ -1,4 +1,4 @@
-"""Handles terminals without a size and terminals that are gone: Textual (8.2) expects neither."""
+"""The terminal's mouse reports, and terminals without a size or that are gone: Textual (8.2) expects neither."""
 
 import os
 import select
@@ -6,6 +6,14 @@ import sys
 import termios
 from contextlib import suppress
 from typing import Any, TextIO
+
+MOUSE_ON = "\x1b[?1000h\x1b[?1006h"
+MOUSE_OFF = "\x1b[?1006l\x1b[?1000l"
+"""Switch mouse reports while the dashboard runs; without them the terminal's own selection works.
+
+Clicks and the wheel only (modes 1000 and 1006 of xterm): Textual's own switch also asks for every movement, which
+wastes bytes on the line.
+"""
 
 USUAL_SIZE = (24, 80)
 """Lines and columns."""

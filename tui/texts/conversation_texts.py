@@ -1,4 +1,4 @@
-"""Texts about forks, steps back and summaries of a conversation: pure functions, so that the words can be tested."""
+"""Texts about forks, steps back, summaries and new sessions of a conversation: pure, so that words can be tested."""
 
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from agentdash.widgets.drawing.short_forms import place
 if TYPE_CHECKING:
     from agentdash.sessions.service.prompts.effects import Effect, Scope
     from agentdash.sessions.transcript.visible.going_back import Here
+
 
 Fact = tuple[str, str]
 """A label and a text."""
@@ -143,3 +144,13 @@ def summarized(turns: int, undo_key: str) -> list[Fact]:
         ("stands for", f"{count(turns, 'turn')}: the agent goes on from the summary alone"),
         ("keeps", f"every step to be read here; {undo_key} takes the summary back"),
     ]
+
+
+def lost(key: str) -> str:
+    """Return the way on after the agent did not find its conversation."""
+    return f"conversation not found: {key} to continue it in a new session"
+
+
+def dialog_title(session: Session) -> str:
+    """Return the title of the dialog that continues a session."""
+    return f'Continue "{one_line(session.label, 50)}"'

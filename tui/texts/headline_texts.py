@@ -30,7 +30,6 @@ def headline(
     """Return the line above the steps; its end shows whether they are followed.
 
     Args:
-        session: the session.
         width: cells of the line.
         following: True if the newest step is followed.
         follow_key: the key that follows it.

@@ -1,6 +1,6 @@
-"""Texts about the queue of a session and about its next prompt: pure functions, so that the words can be tested."""
+"""Texts about prompts: the queue, the next one, its mode, earlier ones, templates.  Pure, so words can be tested."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from textual.content import Content
 
@@ -8,12 +8,16 @@ from agentdash.sessions.agents.registry import is_agent, takes_prompts
 from agentdash.sessions.model.session import Receipt, Session
 from agentdash.sessions.rules.attention import unconfirmed
 from agentdash.sessions.service.prompts.prompter import Sent
+from agentdash.sessions.settings.sections import PromptTemplate
+from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.sessions.text.units import age, count
+from agentdash.tui.texts import screen_texts as texts
 from agentdash.tui.texts.screen_texts import title
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import Row, Span
+from agentdash.widgets.lists.row_list import Entry
 
 _TITLE_CELLS = 30
 _LABEL_CELLS = 42
@@ -71,7 +75,6 @@ def queue_lines(
     """Return the lines above the prompt box: what waits, what it waits for, and the first prompts.
 
     Args:
-        session: the session.
         prompts: those that wait; empty if they are not read yet.
         width: cells of a line.
         most: the greatest number of lines.
@@ -202,3 +205,48 @@ def editing(place: int) -> str:
 def sent(answer: str) -> str:
     """Return the message after a prompt or a change was accepted."""
     return f"{answer[:1].upper()}{answer[1:]}."
+
+
+NO_TEMPLATES = "No templates: add [templates.NAME] to the settings."
+NO_PROMPTS = "No earlier prompts."
+EDITED_FILE = "prompt.md"
+
+
+def prompt_entries(prompts: Sequence[PastPrompt], now: int) -> list[Entry]:
+    """Return the lines of the search in earlier prompts."""
+    return [Entry(head=age(now - prompt.at), text=prompt.text) for prompt in prompts]
+
+
+def template_entries(templates: Mapping[str, PromptTemplate]) -> list[Entry]:
+    """Return the lines of the list of templates."""
+    return [
+        Entry(head=name, note=template.description, text=template.text) for name, template in templates.items()
+    ]  # fmt: skip
+
+
+def broadcast_effect(text: str, skipped: int, *, template: str = "") -> str:
+    """Return the effect of a prompt to several sessions; of a template, ``text`` is the first session's prompt."""
+    sends = f"Sends template {template} to each, filled in. The first gets" if template else "Sends"
+    others = f" Skips {count(skipped, 'session')} that cannot take a prompt." if skipped else ""
+    return f"{sends} {texts.quoted(text)}{'.' if template else ' to each.'}{others}"
+
+
+_LETTERS = "abcdefghi"
+
+
+def mode_offers(modes: Sequence[str], following: str | None, dangerous: Collection[str]) -> list[tuple[str, str]]:
+    """Return the modes of an agent, each with its letter.
+
+    The mode of the next prompt and those without limits are marked.
+    """
+    return [(letter, mode + _marks(mode, following, dangerous)) for letter, mode in zip(_LETTERS, modes, strict=False)]
+
+
+def _marks(mode: str, following: str | None, dangerous: Collection[str]) -> str:
+    marks = ["no limits"] * (mode in dangerous) + ["next prompt"] * (mode == following)
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def heading(session: Session) -> str:
+    """Return the title of the list of modes."""
+    return f"Mode of {one_line(session.label, 30)} from now on"

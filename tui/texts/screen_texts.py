@@ -17,8 +17,8 @@ from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.short_forms import command, place
 from agentdash.widgets.drawing.spans import wrap
 from agentdash.widgets.drawing.text_lines import CommandLine
-from agentdash.widgets.table.density import Density
 from agentdash.widgets.table.row_cells import cut_title
+from agentdash.widgets.table.row_model import Density
 
 DENSITIES = {
     Density.AUTO: "Two lines per session if all fit.",
@@ -233,9 +233,6 @@ def why_not(
     """Explain why a key does nothing now.
 
     Args:
-        action: the requested action.
-        session: the session under the cursor.
-        read_only: True if the dashboard is read-only.
         several: the action's targets, if they are not just the session under the cursor.
         marked: True if ``several`` are marked sessions, False if they are a group.
         restore_key: the key that restores sessions from the trash or the archive.

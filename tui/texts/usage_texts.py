@@ -80,7 +80,6 @@ def cells(table: UsageTable, unit: str, chosen: str = "", column: Callable[[str]
     """Return the columns of the table behind the name, the most useful first.
 
     Args:
-        table: the usage.
         unit: ``cost`` or ``tokens``, of which the share is.
         chosen: the name of the chosen column of the plot; "" leaves it out.
         column: returns the row of a group in that column.

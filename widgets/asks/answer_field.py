@@ -13,12 +13,10 @@ from textual.widgets import Input, Static
 
 from agentdash.sessions.rules.asks.model import Question
 from agentdash.sessions.text.sanitize import cell_width, cut
-from agentdash.widgets.asks.answers import NO, UNSET, YES, boolean, combined, kind, problem
-from agentdash.widgets.asks.ask_document import brief
+from agentdash.widgets.asks.ask_document import NO, UNSET, YES, boolean, brief, combined, kind, problem
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.drawing.roles import MUTED
-from agentdash.widgets.inputs.choice import Choice
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Choice, Field
 
 
 class AnswerDraft(Struct, frozen=True):

@@ -1,16 +1,15 @@
-"""The whole text of an ask as a document: a command, a diff, a plan or arguments, and the facts that a line cuts."""
+"""The whole text of an ask as a document, with the facts that a line cuts; and the values that answer its questions."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
-from agentdash.sessions.rules.asks.answers import title_repeats_body
+from agentdash.sessions.rules.asks.answers import constraints, fault, title_repeats_body
 from agentdash.sessions.rules.asks.model import Ask, AskKind, Question
 from agentdash.sessions.text.relative_paths import below
 from agentdash.sessions.text.sanitize import cell_width, shorten
 from agentdash.sessions.text.unhidden import unhidden, unhidden_line
-from agentdash.widgets.asks.answers import kind
 from agentdash.widgets.document.diff import Diff
 from agentdash.widgets.document.flow import flow
 from agentdash.widgets.document.markdown import Markdown
@@ -18,7 +17,39 @@ from agentdash.widgets.document.model import NAME, Block
 from agentdash.widgets.document.plain import PlainText
 from agentdash.widgets.document.syntax import Code, CodeBlock, language_of
 from agentdash.widgets.drawing.spans import Row
-from agentdash.widgets.steps.answers import DIFF_READ, answer, nothing
+from agentdash.widgets.steps.step_document import DIFF_READ, answer, nothing
+
+YES, NO, UNSET = "yes", "no", "not set"
+"""The words for the values of a boolean."""
+
+
+_BOOLEANS = {YES: "true", NO: "false"}
+
+
+def boolean(word: str) -> tuple[str, ...]:
+    """Return the value of a word for a boolean; empty if it is not set."""
+    return (_BOOLEANS[word],) if word in _BOOLEANS else ()
+
+
+def combined(question: Question, marked: tuple[str, ...], words: str) -> tuple[str, ...]:
+    """Return the answer of marked choices and words; in an answer that takes one value, words replace the choice."""
+    typed = () if not words.strip() else (words if question.secret else words.strip(),)
+    if question.several:
+        return (*marked, *typed)
+    return typed or marked[:1]
+
+
+def problem(question: Question, values: tuple[str, ...]) -> str:
+    """Return why the values do not answer a question, as a sentence; empty if they do."""
+    reason = fault(question, values)
+    return f"This must {reason}." if values and reason else "An answer is required." if reason else ""
+
+
+def kind(question: Question) -> str:
+    """Return the words behind a question: what its value must be, and if it must be answered."""
+    what = "yes or no" if question.type == "boolean" else constraints(question)  # as its field offers it
+    return ", ".join(filter(None, (what, "" if question.required else "optional")))
+
 
 SHORT = 40
 """Cells of the line of a fact in a card of 50 columns; a fact that its line does not show whole is repeated below."""
@@ -121,7 +152,8 @@ def _blocks(ask: Ask, room: int) -> Iterator[Block]:
         yield nothing("The agent shows no details.")
     files = [below(path, ask.cwd) or path for path in ask.paths]
     if len(files) > 1 or any(not fits(path, SHORT) for path in files):
-        yield PlainText(_listed(files), _caption("files"))
+        more = [f"and {len(files) - _LISTED:,} more"] if len(files) > _LISTED else []
+        yield PlainText("\n".join(chain(map(brief, files[:_LISTED]), more)), _caption("files"))
     for name, text in cut_facts(ask, room):
         yield PlainText(text, _caption(name))
     if ask.left_out:
@@ -147,11 +179,6 @@ def _body(ask: Ask) -> Block:
 def _question(question: Question) -> Block:
     choices = [f"- {brief(one.label)}  {brief(one.description)}" for one in question.choices[:_LISTED]]
     return PlainText("\n".join([unhidden(question.text), *choices]), _caption(brief(question.header) or "question"))
-
-
-def _listed(paths: Sequence[str]) -> str:
-    more = [f"and {len(paths) - _LISTED:,} more"] if len(paths) > _LISTED else []
-    return "\n".join(chain(map(brief, paths[:_LISTED]), more))
 
 
 def _caption(name: str) -> Row:

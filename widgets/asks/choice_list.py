@@ -24,7 +24,6 @@ class ChoiceList(RowList, can_focus=True):
 
     Args:
         choices: the choices, whose texts are hostile.
-        several: True if several may be marked.
         marked: the labels of the choices that are marked at first.
     """
 

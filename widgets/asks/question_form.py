@@ -41,13 +41,7 @@ class QuestionForm(VerticalScroll, can_focus=False):
             super().__init__()
             self.form = form
 
-    def __init__(
-        self,
-        questions: Sequence[Question],
-        *,
-        all_at_once: bool,
-        drafts: Sequence[AnswerDraft] = (),
-    ) -> None:
+    def __init__(self, questions: Sequence[Question], *, all_at_once: bool, drafts: Sequence[AnswerDraft] = ()) -> None:
         super().__init__()
         begun = zip_longest(questions, drafts[: len(questions)])
         self._fields = [AnswerField(one, draft=draft) for one, draft in begun]

@@ -16,7 +16,6 @@ def flow(spans: Sequence[Span], width: int, first: Row = (), rest: Row | None = 
     """The rows of one line without newlines: none wider than ``width``, at least one.
 
     Args:
-        spans: the line.
         width: cells of a row.
         first: leads the first row.
         rest: leads the other rows; defaults to ``first``.

@@ -1,14 +1,95 @@
-"""A scroll view that draws its own lines: its strips follow the theme and the widget's own colours."""
+"""Turn roles into strips, which follow the theme: the only module that maps the meaning of a text to a style."""
 
+import re
 from abc import abstractmethod
+from collections.abc import Iterable
 
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import on
 from textual.events import Blur, DescendantBlur, DescendantFocus, Focus
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
 
-from agentdash.widgets.drawing.paint import Painter
+from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing.roles import ROLES, Ground, resolved
+
+
+class Painter:
+    """Builds the strips of one widget; drops its styles when the theme changes."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, Style] = {}
+        self._ground: Ground | None = None
+        """The theme and colours that the styles were made for; None if there are no styles."""
+
+    @property
+    def outdated(self) -> bool:
+        """True if the theme or the widget's own colours have changed since the styles were made."""
+        return self._ground is not None and self._ground != self._present_ground()
+
+    def clear(self) -> None:
+        """Drop all styles, after a change of the theme or of the widget's own colours."""
+        self._styles.clear()
+        self._ground = None
+
+    def style(self, role: str) -> Style:
+        """The style of a role on the widget's own background."""
+        style = self._styles.get(role)
+        if style is None:
+            if self._ground is None:
+                self._ground = self._present_ground()
+            style = self._styles[role] = resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
+        return style
+
+    def _present_ground(self) -> Ground:
+        widget = self._widget
+        *_, color = widget.colors
+        _, background = widget.background_colors
+        return Ground(widget.app.theme_variables, widget.rich_style, background, color)
+
+    def strip(self, spans: Iterable[tuple[str, str]], width: int, *, over: str = "") -> Strip:
+        """One line; ``over`` names a role whose style overrides all others, such as the cursor's."""
+        top = self.style(over) if over else None
+        segments = []
+        for text, style in _joined((self._with_room(text), role) for text, role in spans):
+            segments.append(Segment(text, top if top is not None else self.style(style)))
+        return Strip(segments).adjust_cell_length(width, top if top is not None else self.style(""))
+
+    def _with_room(self, text: str) -> str:
+        """The text as it is painted, with as many cells as were counted on: Rich (15) can use fewer, a terminal not."""
+        if text.isascii():
+            return text
+        text = painted(text)
+        return text + " " * (cell_width(text) - cell_len(text))
+
+
+_SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")
+
+
+def painted(text: str) -> str:
+    """The text without joiners and variation selectors.
+
+    Terminals and Rich disagree on the width of the characters beside them, which would move or cut off the text to the
+    right.
+    """
+    return text if text.isascii() else _SHAPERS.sub("", text)
+
+
+def _joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbours of one role joined into one span: every segment costs about forty bytes of output."""
+    joined: list[tuple[str, str]] = []
+    for text, role in spans:
+        if joined and joined[-1][1] == role:
+            joined[-1] = (joined[-1][0] + text, role)
+        elif text:
+            joined.append((text, role))
+    return joined
 
 
 class PaintedView(ScrollView):

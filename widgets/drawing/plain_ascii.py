@@ -1,9 +1,13 @@
-"""The picture for terminals that have only ASCII: its characters, and scrollbars of blanks and colours."""
+"""Pictures for terminals with less: without colours, or with ASCII alone, whose scrollbars are blanks and colours."""
 
+from functools import lru_cache
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size, split_graphemes
+from rich.color import Color as TerminalColor
+from rich.color import ColorType
 from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.scrollbar import ScrollBarRender
@@ -36,3 +40,29 @@ class PlainScrollBar(ScrollBarRender):
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "]
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
+
+
+_LIGHT = 128
+"""The brightness, up to 255, from which a ground is the light one of the two colours of the theme."""
+
+
+class WithoutColours(LineFilter):
+    """Takes the colours from a picture that has two."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's
+        """Return the segments without colours."""
+        return [Segment(text, _plain(style) if style else style, control) for text, style, control in segments]
+
+
+@lru_cache(4096)
+def _plain(style: Style) -> Style:
+    light = style.bgcolor is not None and _brightness(style.bgcolor) >= _LIGHT
+    plain = style.without_color
+    return plain + Style(reverse=not style.reverse) if light else plain
+
+
+def _brightness(color: TerminalColor) -> float:
+    if color.type is ColorType.DEFAULT:
+        return 0
+    red, green, blue = color.get_truecolor()
+    return 0.3 * red + 0.59 * green + 0.11 * blue

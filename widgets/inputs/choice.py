@@ -1,22 +1,51 @@
-"""A choice of a few values on one line; left, right and the space bar move between them."""
+"""Parts of a form: a row with a name and a widget, and a choice of one of a few values."""
 
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Label, Static
 
 from agentdash.widgets.drawing.roles import MUTED
+
+
+class Field(Horizontal):
+    """Has the class ``-focused`` while its widget has the focus.
+
+    A class, because ``:focus-within`` does not reach the name: when the focus moves, Textual (8.2) restyles only the
+    widgets between the screen and the focused one, not their siblings.
+    """
+
+    DEFAULT_CSS = "Field { height: auto; }"
+
+    def __init__(self, name: Label | str, widget: Widget) -> None:
+        super().__init__(classes="row")
+        self._label = Label(name) if isinstance(name, str) else name
+        self._widget = widget
+
+    def compose(self) -> ComposeResult:
+        """Yield the name, then the widget."""
+        yield self._label
+        yield self._widget
+
+    def on_descendant_focus(self) -> None:
+        """Show that the widget has the focus."""
+        self.add_class("-focused")
+
+    def on_descendant_blur(self) -> None:
+        """Show that the widget lost the focus."""
+        self.remove_class("-focused")
 
 
 class Choice(Static, can_focus=True):
     """Highlights the chosen value, reversed while focused; ``without`` follows the values and cannot be chosen."""
 
-    DEFAULT_CSS = """
-    Choice { height: auto; }
-    """
+    DEFAULT_CSS = "Choice { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "step(1)", "next", show=False),
         Binding("left", "step(-1)", "previous", show=False),

@@ -1,9 +1,10 @@
-"""The kinds of steps with their counts and keys, and the progress of a search: one line, pure."""
+"""The lines around the steps: their counts and filter above, the queue of the session below."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from msgspec import Struct
 from textual.content import Content
+from textual.widgets import Static
 
 from agentdash.sessions.text import units
 from agentdash.widgets.drawing import glyphs
@@ -94,3 +95,21 @@ def found_words(found: Found) -> str:
     place = f"{found.at:,} of {found.hits:,}" if found.at else f"{found.hits:,}"
     share = "" if found.share >= 1 else f" · {int(found.share * 100)} % searched"
     return f"/{found.needle[:24]}  {place if found.hits or share else 'no matches'}{share}"
+
+
+class QueueLines(Static):
+    """Up to a few lines; takes no room while there are none, and draws nothing while they stay the same."""
+
+    DEFAULT_CSS = "QueueLines { height: auto; display: none; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._shown: list[Content] = []
+
+    def show_lines(self, lines: Sequence[Content]) -> None:
+        """Show other lines."""
+        former, self._shown = self._shown, list(lines)
+        if [(line.plain, line.spans) for line in former] == [(line.plain, line.spans) for line in lines]:
+            return
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines), layout=len(lines) != len(former))

@@ -1,16 +1,103 @@
-"""The rows of a step in a list: its headings, its fold level, its search matches.  Needs no screen."""
+"""The rows of a step in a list: headings, fold level, search matches, marks of the conversation.  Needs no screen."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Step
+from agentdash.sessions.rules.conversation.shown import Shown
+from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.sessions.transcript.mark_steps import MarkStep
-from agentdash.widgets.drawing.spans import Row, cut_row
+from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.spans import Row, cut_row, cuts
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
-from agentdash.widgets.steps.mark_rows import EDGE_CELLS, NO_CUTS, Cuts, cut_rows, mark_rows
-from agentdash.widgets.steps.step_decorations import Unread, edged, marked, numbered
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
+
+EDGE_CELLS = 2
+"""Cells of the edge of a cut step."""
+
+
+class Cuts(Struct, frozen=True):
+    """The effect of the marks of a conversation on a list of steps."""
+
+    shown: Shown | None = None
+    """The steps that were cut; None if the conversation has no marks of its own."""
+    hints: Mapping[int, str] = {}
+    """The effect of a key on a mark, by the id of the mark."""
+
+    def cuts(self, step: Step) -> bool:
+        """Return whether a step was cut."""
+        return self.shown is not None and not isinstance(step, MarkStep) and self.shown.cuts(step.turn, step.index)
+
+
+NO_CUTS = Cuts()
+
+
+def mark_rows(step: MarkStep, width: int, manner: Manner, known: Cuts) -> list[Row]:
+    """Return a mark: the act, and the effect of a key on it."""
+    sign = f"{glyphs.MARKS.get(step.mark.kind, '?')} "
+    hint = known.hints.get(step.mark.id, "")
+    ignored = known.shown is not None and step.mark.id in known.shown.ignored
+    words = f"{one_line(step.text)}{' (without an effect)' if ignored else ''}"
+    rows = _head(sign, words, f"; {hint}" if hint else "", width)
+    return rows[:1] if manner.level == BRIEF else rows
+
+
+def _head(sign: str, words: str, hint: str, width: int) -> list[Row]:
+    """The wrapped words and the hint, which is dim."""
+    margin, text = " " * cell_width(sign), words + hint
+    rows: list[Row] = []
+    for begin, end in cuts(text, width - len(margin)):
+        middle = max(begin, min(end, len(words)))
+        lead = margin if rows else sign
+        rows.append(((lead, "running"), (text[begin:middle], "running"), (text[middle:end], "dim")))
+    return rows
+
+
+def cut_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows of a cut step: faint, and with an edge that shows it without colours too."""
+    return [((f"{glyphs.CUT} ", "dim"), *((text, "dim") for text, _ in row)) for row in rows]
+
+
+class Unread(Struct, frozen=True):
+    """The first step that the user has not seen, with a label for the new steps."""
+
+    item: int
+    label: str
+
+    def row(self, width: int) -> Row:
+        """A rule with the label."""
+        return rule(self.label, width, role="good")
+
+
+def edged(row: Row, cells: int = 1) -> Row:
+    """The row moved right, for the cursor.  The blanks take the first role: each change costs bytes."""
+    (text, role), *rest = row
+    return ((" " * cells + text, role), *rest)
+
+
+def numbered(rows: list[Row], number: int, cells: int) -> list[Row]:
+    """The rows of a step moved right for the cursor, and by ``cells`` for the step's number in the first of them."""
+    if not cells:
+        return [edged(row) for row in rows]
+    first, *rest = rows
+    label = f" {number:>{cells - 1}} " if number > 0 else " " * (cells + 1)
+    return [((label, "dim"), *first), *(edged(row, cells + 1) for row in rest)]
+
+
+def marked(row: Row, needle: str) -> Row:
+    """The row with each match of the text in its own role; a lower-case needle ignores case."""
+    if not needle:
+        return row
+    spans: list[tuple[str, str]] = []
+    for text, role in row:
+        searched = text.lower() if needle.islower() else text
+        begin = 0
+        while (at := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
+            spans += [(text[begin:at], role), (text[at : at + len(needle)], "match")]
+            begin = at + len(needle)
+        spans.append((text[begin:], role))
+    return tuple(spans)
 
 
 class TurnNote(Struct, frozen=True):

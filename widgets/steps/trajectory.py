@@ -1,10 +1,10 @@
-"""The steps of one session: a list with a cursor, folds, filters and jumps."""
+"""The steps of one session: a list with a cursor, folds, filters and jumps, and its keys."""
 
 from collections.abc import Callable, Collection
 from typing import ClassVar
 
 from msgspec import structs
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -12,13 +12,31 @@ from agentdash.sessions.model.session import Step, StepStatus
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
-from agentdash.widgets.steps.filtered_steps import FAILURES, PROMPTS, FilteredSteps
-from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNotes
-from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts
-from agentdash.widgets.steps.protocol import Steps
-from agentdash.widgets.steps.step_decorations import Unread
-from agentdash.widgets.steps.step_keys import STEP_KEYS
+from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps, Steps
+from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread
 from agentdash.widgets.steps.step_lines import WHOLE, Manner
+
+STEP_KEYS: list[BindingType] = [
+    Binding("j,down", "step(1)", "next step (long steps: line down)", show=False, id="steps.down"),
+    Binding("k,up", "step(-1)", "previous step", show=False, id="steps.up"),
+    Binding("g,home", "first", "top", show=False, id="steps.first"),
+    Binding("G,end", "last", "bottom (and follow)", show=False, id="steps.last"),
+    Binding("enter", "open", "open the step, or the worker that it started", show=False, id="steps.open"),
+    Binding("l,right", "unfold(1)", "expand", show=False, id="steps.more"),
+    Binding("h,left", "unfold(-1)", "collapse", show=False, id="steps.less"),
+    Binding("z", "fold_all", "cycle fold: one line / preview / full", show=False, id="steps.fold"),
+    Binding("right_square_bracket", "turn(1)", "next turn", show=False, id="steps.next_turn"),
+    Binding("left_square_bracket", "turn(-1)", "start of the turn, then previous turn", id="steps.previous_turn"),
+    Binding("right_parenthesis", "failure(1)", "next failure", show=False, id="steps.next_failure"),
+    Binding("left_parenthesis,E", "failure(-1)", "previous failure", show=False, id="steps.previous_failure"),
+    Binding("right_curly_bracket", "prompt(1)", "next prompt", show=False, id="steps.next_prompt"),
+    Binding("left_curly_bracket", "prompt(-1)", "previous prompt", show=False, id="steps.previous_prompt"),
+    Binding("full_stop", "unread", "first unread step", show=False, id="steps.unread"),
+    Binding("backspace", "back", "back to before the jump", show=False, id="steps.jump_back"),
+    *(Binding(group.key, f"group('{group.key}')", "", show=False) for group in GROUPS),
+    Binding("0", "all", "all kinds of steps", show=False, id="steps.all"),
+]
+
 
 BACK = 50
 """Most places to go back to."""
@@ -99,19 +117,12 @@ class Trajectory(VirtualList):
         self.post_message(self.Filtered())
 
     def show(
-        self,
-        steps: Steps,
-        changed: Collection[int] = (),
-        *,
-        turn_notes: TurnNotes | None = None,
-        cuts: Cuts = NO_CUTS,
+        self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
     ) -> None:
         """Show a newer sequence of the same session.
 
         Args:
-            steps: the sequence.
             changed: earlier items that changed.
-            turn_notes: the notes in the headings of the turns.
             cuts: what the marks of the conversation cut.
         """
         earlier, at_end, before = self.steps, self.following, self._cursor

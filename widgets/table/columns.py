@@ -200,14 +200,7 @@ _MORE = (
     Column(
         "folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=1, help="path of the folder"
     ),
-    Column(
-        "cpu",
-        5,
-        _load(lambda load: units.percent(load.cpu)),
-        rank=2,
-        right=True,
-        help="CPU of its processes",
-    ),
+    Column("cpu", 5, _load(lambda load: units.percent(load.cpu)), rank=2, right=True, help="CPU of its processes"),
     Column(
         "mem", 7, _load(lambda load: units.size(load.rss_bytes)), rank=2, right=True, help="memory of its processes"
     ),

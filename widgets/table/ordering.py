@@ -1,4 +1,4 @@
-"""The order of sessions in the table, and their headings: pure.
+"""The order of sessions in the table, its sections and headings: pure.
 
 The order uses facts that do not change with time (a start time, not an age), so that a row moves only when something
 happened to it.
@@ -14,7 +14,41 @@ from agentdash.sessions.model.session import Load, Session, Status
 from agentdash.sessions.rules.attention import urgency
 from agentdash.sessions.rules.costs.family_sums import outside_key
 from agentdash.sessions.rules.costs.usage_totals import session_cost
-from agentdash.widgets.table.sections import Section
+from agentdash.sessions.rules.urgency_levels import Urgency
+
+
+class Section(StrEnum):
+    """A part of the table, from the top."""
+
+    PINNED = "pinned"
+    NEEDS_YOU = "needs you"
+    RUNNING = "running"
+    UNREAD = "done, unread"
+    QUEUED = "queued"
+    SEEN = "seen"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+_OF_URGENCY = {
+    Urgency.WAITING: Section.NEEDS_YOU,
+    Urgency.STUCK: Section.NEEDS_YOU,
+    Urgency.FAILED: Section.NEEDS_YOU,
+    Urgency.DENIED: Section.NEEDS_YOU,
+    Urgency.ASKS: Section.NEEDS_YOU,
+    Urgency.AT_WORK: Section.RUNNING,
+    Urgency.DONE: Section.UNREAD,
+    Urgency.QUEUED: Section.QUEUED,
+    Urgency.AT_REST: Section.SEEN,
+}
+
+
+def section(session: Session) -> Section:
+    """Return the section of a session."""
+    if session.put_away:
+        return Section.ARCHIVED if session.deleted_at is None else Section.DELETED
+    return Section.PINNED if session.pinned_at is not None else _OF_URGENCY[urgency(session)]
+
 
 Key = tuple[Any, ...]
 
@@ -76,10 +110,6 @@ class Row(Struct, frozen=True):
     """True if there are rows below it that it can fold."""
 
 
-def _cost(session: Session) -> float | None:
-    return session_cost(session).known_usd
-
-
 def _context(session: Session) -> float | None:
     tokens, window = session.context_tokens, session.context_window
     return tokens / window if tokens is not None and window else None
@@ -96,7 +126,7 @@ SORTS: Mapping[str, tuple[_Value, bool]] = {
     "time": (lambda session: session.started_at, True),
     "turn": (lambda session: session.turn, True),
     "tok": (lambda session: session.usage.total_tokens, True),
-    "cost": (_cost, True),
+    "cost": (lambda session: session_cost(session).known_usd, True),
     "ctx": (_context, True),
     "steps": (lambda session: session.steps, True),
     "id": (lambda session: session.id, False),
@@ -169,10 +199,7 @@ def rows_of(
     """Make the rows of sessions that are already sorted.
 
     Args:
-        ordered: the sessions.
-        grouping: their grouping.
         folded: keys of the rows whose members are hidden.
-        section_of: returns the section of a session.
         home: shortens a folder for people.
         needing: ids of the sessions that need the user.
     """

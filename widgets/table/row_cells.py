@@ -158,10 +158,7 @@ def row_cells(
     """The row of a session; each cell is padded to its column, and a blank separates two cells.
 
     Args:
-        session: the session.
         moment: the time, and measured loads.
-        form: the form of all rows.
-        marked: True if the user marked it.
         lead: the branches before the title in a tree.
         family: the sum of its workers; None if the row shows none.
     """

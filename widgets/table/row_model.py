@@ -1,7 +1,8 @@
-"""The rows of the session table: sessions in order, with their lines.  Needs no screen."""
+"""The rows of the session table: sessions in order, with their lines, one or two for each.  Needs no screen."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import islice
 from operator import lt
 
@@ -17,12 +18,13 @@ from agentdash.widgets.table.ordering import (
     Grouping,
     Key,
     Row,
+    Section,
     heading_key,
     membership,
     rows_of,
+    section,
     sort_key,
 )
-from agentdash.widgets.table.sections import Section, section
 
 _HOLDING = frozenset({Grouping.SECTIONS, Grouping.FLAT})
 """Groupings in which a row can be held; in the others no fact of a running session moves it."""
@@ -135,8 +137,6 @@ class RowModel:
         """Apply changes; return whether a row came, went, or changed its place or its heading.
 
         Args:
-            updated: new and changed sessions.
-            removed: ids of removed sessions.
             now: UTC ms.
             hold: the row that stays in place; the others are sorted around it.
             keep: the row that stays shown even if the filter excludes it.
@@ -330,7 +330,10 @@ class RowModel:
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
             ordered.remove(hold)
-            kept = self._kept_section(at)
+            parent = self._positions.get(self._rows[at].parent or "")
+            heading = self._rows[parent].heading if parent is not None else None
+            # The section in which the row is shown now; None without sections.
+            kept = Section(heading.name) if heading is not None and heading.section else None
             if kept is not None:
                 sections = sections | {hold: kept}
             ordered.insert(self._kept_place(ordered, at, kept), hold)
@@ -344,12 +347,6 @@ class RowModel:
                 needing=self._needing,
             )
         )
-
-    def _kept_section(self, at: int) -> Section | None:
-        """The section in which a row is shown now; None without sections."""
-        parent = self._positions.get(self._rows[at].parent or "")
-        heading = self._rows[parent].heading if parent is not None else None
-        return Section(heading.name) if heading is not None and heading.section else None
 
     def _kept_place(self, ordered: Sequence[str], at: int, kept: Section | None) -> int:
         """The place in ``ordered`` at which a row stays where it is in its list or section."""
@@ -385,3 +382,23 @@ class RowModel:
             if self.arrangement.grouped is Grouping.SECTIONS:
                 self._sections[session.id] = section(session)
         return earlier != key
+
+
+class Density(StrEnum):
+    """The user's choice of lines for each session."""
+
+    AUTO = "auto"
+    """Two lines if all rows then fit on the screen, else one."""
+    ONE = "one"
+    TWO = "two"
+
+
+def lines_for(density: Density, rows: RowModel, room: int) -> int:
+    """Return the lines of each session's row in a table with ``room`` lines.
+
+    Rows that have two lines keep them as long as the sessions fit: a heading that comes or goes changes no row.
+    """
+    if density is Density.AUTO:
+        headings = rows.headings if rows.lines == 1 else 0
+        return 2 if headings + 2 * len(rows.displayed) <= room else 1
+    return 2 if density is Density.TWO else 1

@@ -175,7 +175,6 @@ def axis(top: float, rows: int, words: Callable[[float], str]) -> Axis:
     Args:
         top: the highest value, at least 0.
         rows: the lines of the plot, at least 1.
-        words: writes a value.
     """
     top = max(top, _LEAST) if math.isfinite(top) and top > 0 else 1.0
     rows = max(1, rows)

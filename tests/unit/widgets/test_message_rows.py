@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.text.sanitize import cell_width, cut_middle
-from agentdash.widgets.drawing.message_line import Kind, message_rows
+from agentdash.widgets.drawing.text_lines import Kind, message_rows
 
 
 @given(st.text(), st.sampled_from(Kind), st.integers(8, 200))

@@ -317,7 +317,7 @@ def read_prompt(words: Sequence[str], *, needed: bool = True) -> str:
     if len(given) > 1 or len(words) > 2:
         raise UsageError("More than one argument: quote the prompt.")
     asked = len(given) < len(words)
-    if asked or (not given and not _at_terminal()):
+    if asked or (not given and not (sys.stdin is None or sys.stdin.isatty())):
         given.append(_stdin_text())
     elif given and _is_fed():
         notice("stdin ignored; add - after the prompt to append it.")
@@ -350,10 +350,6 @@ def warn_of_holders(sessions: "Iterable[Session]") -> None:
 def say_blocked(session: "Session") -> None:
     """Print on stderr why a session is not started, and the ways out."""
     notice(f"{name_of(session)}: {session.reason}")
-
-
-def _at_terminal() -> bool:
-    return sys.stdin is None or sys.stdin.isatty()
 
 
 def _is_fed() -> bool:

@@ -33,19 +33,10 @@ SOURCES: dict[type, tuple[type, ...]] = {}
 """The types from which others were made: they describe the fields."""
 
 
-def derived(
-    name: str,
-    source: type[Struct],
-    /,
-    *,
-    optional: Collection[str] = (),
-    **more: Any,
-) -> Any:
+def derived(name: str, source: type[Struct], /, *, optional: Collection[str] = (), **more: Any) -> Any:
     """Make a type from another one.
 
     Args:
-        name: its name.
-        source: the type of the value.
         optional: fields that may be missing.
         more: types of further fields, or of fields that are replaced.
     """

@@ -144,9 +144,5 @@ VERBS: dict[str, tuple[str, ...]] = {
 }
 """The schemas of each verb's output: of all of it, or of each line of the verbs that print JSON lines."""
 
-LINES = {
-    "events": "one on each line",
-    "tail": "one on each line",
-    "trajectory": "one on each line with `--replay`",
-}
+LINES = {"events": "one on each line", "tail": "one on each line", "trajectory": "one on each line with `--replay`"}
 """The verbs that print one value on each line, and when."""

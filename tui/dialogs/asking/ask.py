@@ -27,7 +27,7 @@ from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from agentdash.widgets.asks.question_form import QuestionForm
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Field
 
 UNREAD_SECONDS = 0.3
 """A key that was typed within this time after an ask appeared decides nothing: it was meant for something else."""
@@ -72,7 +72,6 @@ class AskScreen(ModalScreen[None]):
     """Shows the asks of one session, one after the other; closing it decides nothing.
 
     Args:
-        session: the session.
         waiting: its asks that wait, at least one.
         desk: reads and answers them.
         clock: returns the time in UTC ms.
@@ -235,9 +234,7 @@ class AskScreen(ModalScreen[None]):
         self._form = None
         if ask.questions and Verdict.ANSWER in taken(ask) and not self._desk.read_only:
             self._form = QuestionForm(
-                ask.questions,
-                all_at_once=ask.kind is AskKind.FORM,
-                drafts=self._desk.drafts.get(self._ask.id),
+                ask.questions, all_at_once=ask.kind is AskKind.FORM, drafts=self._desk.drafts.get(self._ask.id)
             )
             await self._questions.mount(self._form)
         self._questions.display = self._form is not None

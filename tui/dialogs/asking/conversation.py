@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Field
 from agentdash.widgets.inputs.prompt_box import PromptInput
 
 Act = Callable[[str], Awaitable[str | None]]
@@ -59,10 +59,7 @@ class ConversationScreen(ModalScreen[bool]):
     """Shows what will happen.  Without a box ``y`` does it, with one Enter; if it is refused, the reason is shown.
 
     Args:
-        title: the question.
-        facts: labels and texts.
         verb: the word for doing it.
-        act: does it.
         box: the box for a text; None for none.
     """
 
@@ -73,13 +70,7 @@ class ConversationScreen(ModalScreen[bool]):
     ]
 
     def __init__(
-        self,
-        title: str,
-        facts: Sequence[tuple[str, str]],
-        verb: str,
-        act: Act,
-        *,
-        box: Box | None = None,
+        self, title: str, facts: Sequence[tuple[str, str]], verb: str, act: Act, *, box: Box | None = None
     ) -> None:
         super().__init__()
         self._title = title

@@ -12,18 +12,13 @@ class Settling:
     """The rounds of one dialog, which is out of sight until they are over.
 
     Args:
-        dialog: the dialog.
         fit: fits its parts into the sizes that are known now.
         fitted: called once when the sizes stay, before the last layout.
         drawn: brings the dialog into sight.
     """
 
     def __init__(
-        self,
-        dialog: Widget,
-        fit: Callable[[], object],
-        fitted: Callable[[], object],
-        drawn: Callable[[], object],
+        self, dialog: Widget, fit: Callable[[], object], fitted: Callable[[], object], drawn: Callable[[], object]
     ) -> None:
         self._dialog = dialog
         self._fit, self._fitted, self._drawn = fit, fitted, drawn

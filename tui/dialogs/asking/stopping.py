@@ -33,14 +33,7 @@ class StoppingScreen(ModalScreen[None]):
         Binding("X", "hurry", "kill now", show=False),
     ]
 
-    def __init__(
-        self,
-        title: str,
-        ladder: Ladder,
-        hurry: Callable[[], Awaitable[object]],
-        *,
-        workers: int = 0,
-    ) -> None:
+    def __init__(self, title: str, ladder: Ladder, hurry: Callable[[], Awaitable[object]], *, workers: int = 0) -> None:
         super().__init__()
         self._workers = workers
         self._title = title

@@ -1,7 +1,8 @@
-"""The dialog that starts a session: prompt, agent, mode, folder, model, and a second group of fields."""
+"""The dialogs that start a session, and that continue a conversation in a new one."""
 
 import asyncio
 import shlex
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from msgspec import structs
@@ -13,11 +14,20 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from agentdash.sessions.model.errors import UsageError
-from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.settings.sections import MOST_COPIES
 from agentdash.sessions.text.sanitize import cell_width, clean
-from agentdash.tui.dialogs.starting.folder_settings import ProjectLine, ReviewIn, SettingsIn
-from agentdash.tui.dialogs.starting.offer import Begin, Chosen, Keep, Offer, Plan, ToolsFor
+from agentdash.tui.dialogs.starting.offer import (
+    Begin,
+    Chosen,
+    Keep,
+    Offer,
+    Plan,
+    ProjectLine,
+    ReviewIn,
+    SettingsIn,
+    ToolsFor,
+)
 from agentdash.tui.dialogs.starting.start_fields import StartFields
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.texts import screen_texts as texts
@@ -258,3 +268,37 @@ def started_with(launch: Launch) -> str:
     """Return the command that will run; with the line that sets the mode, if it is not in the command."""
     command = clean(f"$ {shlex.join(launch.argv)}")
     return f"{command}\n← {clean(launch.opening[-1])}" if launch.opening else command
+
+
+ContinuePlan = Callable[[Start], Awaitable[tuple[Launch | None, str, str | None]]]
+"""Returns the exact launch and its consequences in words, or the reason why it is not possible."""
+
+
+class ContinueScreen(NewSessionScreen):
+    """Asks which agent continues the conversation, and shows before what that agent will and will not know.
+
+    Args:
+        keep: keeps the prompt for the next dialog about the same session.
+    """
+
+    def __init__(self, title: str, offer: Offer, plan: ContinuePlan, begin: Begin, keep: Keep) -> None:
+        async def planned(start: Start) -> tuple[Launch | None, str | None]:
+            launch, words, reason = await plan(start)
+            self._words.update(words)
+            self._words.display = bool(words)
+            return launch, reason
+
+        super().__init__(offer, planned, begin, keep)
+        self._heading = title
+        self._words = Static("", id="continue-words", markup=False)
+
+    def on_mount(self) -> None:
+        """Put the sentence above the command; copies would all go on at the same place."""
+        dialog = self.query_one(".dialog")
+        dialog.border_title = self._heading
+        dialog.mount(self._words, before="#new-plan")
+        self.fields.title.placeholder = "the same"
+        copies = self.query_one("#new-copies").parent
+        if copies is not None:
+            copies.display = False
+        self.call_later(self.fields.prompt.select_all)  # the first key replaces the prompt that is offered

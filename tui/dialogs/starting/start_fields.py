@@ -1,10 +1,16 @@
-"""The fields of the dialog that starts a session: the values that fill them, and the start that they describe."""
+"""The fields of the dialog that starts a session, also an agent's own: their values, and the start they describe."""
 
+import asyncio
+import os
 import shlex
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from msgspec import structs
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Label
 
@@ -12,17 +18,119 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.limits.limits import parsed, typed
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.settings.sections import Preset
-from agentdash.tui.dialogs.starting.folder_settings import FolderSettings
-from agentdash.tui.dialogs.starting.offer import Offer, ToolsFor
-from agentdash.tui.dialogs.starting.own_settings import OwnSettings
-from agentdash.tui.dialogs.starting.path_suggester import FolderSuggester
+from agentdash.sessions.text.sanitize import one_line
+from agentdash.tui.dialogs.starting.offer import FolderSettings, Offer, ToolsFor
 from agentdash.tui.state.ui_state import LastStart
-from agentdash.tui.texts.chain_texts import AFTER
+from agentdash.tui.texts.family_texts import AFTER
 from agentdash.widgets.drawing.short_forms import place
-from agentdash.widgets.inputs.choice import Choice
-from agentdash.widgets.inputs.field import Field
+from agentdash.widgets.inputs.choice import Choice, Field
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.inputs.prompt_box import PromptInput
+
+
+class FolderSuggester(Suggester):
+    """Suggests the rest of a folder's path; reads the disk in a thread, because a dead network folder blocks."""
+
+    def __init__(self, recent: Sequence[str]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._recent = list(recent)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the whole path, or None."""
+        return await asyncio.to_thread(completed, value, self._recent)
+
+
+def completed(text: str, recent: Sequence[str]) -> str | None:
+    """Return the first recent folder that begins with the text, else the first such folder on disk."""
+    if not text:
+        return None
+    for folder in map(place, recent):
+        if folder.startswith(text) and folder != text:
+            return folder
+    head, slash, start = text.rpartition("/")
+    if not slash:
+        return None
+    names = sorted(_folders(Path(head + "/").expanduser(), start))
+    return f"{head}/{names[0]}/" if names else None
+
+
+def _folders(parent: Path, start: str) -> list[str]:
+    """Return the folders whose names begin with ``start``; hidden ones only if it begins with a dot."""
+    try:
+        with os.scandir(parent) as entries:
+            return [e.name for e in entries if _wanted(e, start)]
+    except (OSError, RuntimeError):
+        return []
+
+
+def _wanted(entry: os.DirEntry[str], start: str) -> bool:
+    hidden = entry.name.startswith(".") and not start.startswith(".")
+    return entry.name.startswith(start) and not hidden and entry.is_dir()
+
+
+SWITCH = {"default": None, "on": True, "off": False}
+"""The choices of a switch, and their values."""
+
+
+class OwnSettings(Vertical):
+    """Shows a field for each setting that the chosen agent offers: a choice for a switch, else a text."""
+
+    DEFAULT_CSS = "OwnSettings { height: auto; }"
+
+    def __init__(self, agents: Sequence[AgentInfo]) -> None:
+        super().__init__()
+        self._agent: AgentInfo | None = None
+        self._given: Mapping[str, object] = {}
+        """The options that the fields were filled from."""
+        offered = {one.key: one for agent in agents for one in agent.offered}
+        self._fields: dict[str, Choice | HistoryInput] = {
+            key: Choice(tuple(SWITCH), "", id=f"new-{key}") if one.switch else HistoryInput(id=f"new-{key}")
+            for key, one in offered.items()
+        }
+        self._rows = {key: Field(key.replace("_", " "), field) for key, field in self._fields.items()}
+
+    def compose(self) -> ComposeResult:
+        """Yield the fields of all agents."""
+        yield from self._rows.values()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all fields."""
+        return frozenset(self._fields)
+
+    def fill(self, agent: AgentInfo, options: Mapping[str, object]) -> None:
+        """Show the fields of an agent, for a start with these options; a text that the user wrote stays."""
+        former, self._agent, self._given = self._given, agent, options
+        offered = {one.key for one in agent.offered}
+        for key, field in self._fields.items():
+            self._rows[key].display = key in offered
+            if isinstance(field, Choice):
+                value = options.get(key, agent.values.get(key))
+                field.offer(tuple(SWITCH), next((word for word, meant in SWITCH.items() if meant is value), "default"))
+                continue
+            if field.value == _shown(former, key):
+                field.value = _shown(options, key)
+            field.placeholder = _shown(agent.values, key) or "none"
+
+    def options(self) -> dict[str, object]:
+        """Return the options that the fields make: those that differ from the settings."""
+        found: dict[str, object] = {}
+        agent = self._agent
+        for one in agent.offered if agent is not None else ():
+            field, settings = self._fields[one.key], agent.values if agent is not None else {}
+            if isinstance(field, Choice):
+                value = SWITCH[field.value or "default"]
+                found |= {one.key: value} if value is not settings.get(one.key) else {}
+            elif text := field.value.strip():
+                # A field has one line: an unchanged text keeps its others.
+                unchanged = field.value == _shown(self._given, one.key)
+                found[one.key] = self._given[one.key] if unchanged else text
+        return found
+
+
+def _shown(values: Mapping[str, object], key: str) -> str:
+    return one_line(str(values.get(key) or ""))
+
 
 NO_PRESET = "(none)"
 
@@ -146,10 +254,6 @@ class StartFields:
         self._more.value, self.copies.value = _arguments(first), str(first.copies or 1)
         self.limits.value = _limits(first)
         self.fill_for_agent()
-        self._write(preset, text)
-
-    def _write(self, preset: Preset, text: str) -> None:
-        """Put the preset's prompt around the text, and the cursor at the end of the text."""
         self.prompt.text = preset.prompt_with(text) if text else "".join(preset.frame())
         before = preset.frame()[0] + text
         self.prompt.cursor_location = (before.count("\n"), len(before) - before.rfind("\n") - 1)

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from agentdash.sessions.text.sanitize import cell_width, clean, cut, one_line, pad
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.widgets.drawing.spans import Row
-from agentdash.widgets.lists.entry import Entry
+from agentdash.widgets.lists.row_list import Entry
 
 _HEAD_CELLS = 24
 """Maximum width of the first column."""

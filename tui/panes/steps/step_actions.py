@@ -1,38 +1,84 @@
-"""Copies the step under the cursor, and opens it in the pager and the editor."""
+"""Acts on the step under the cursor: copies it, opens it in the pager and the editor, asks to save or change it."""
 
 import asyncio
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from string import ascii_lowercase
+from typing import Any
 
+import msgspec
+from msgspec import Struct
+from textual import work
 from textual.app import App
+from textual.containers import Vertical
 
-from agentdash.sessions.model.session import Step
+from agentdash.sessions.model.session import Session, Step
+from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.text.sanitize import one_line
-from agentdash.sessions.transcript.snapshot import View
-from agentdash.tui.panes.steps.copy_parts import main_piece, pieces
-from agentdash.tui.panes.steps.step_documents import StepDocuments, step_text
+from agentdash.sessions.transcript.visible.last_answer import last_answer
+from agentdash.sessions.transcript.worker_steps import started_by
+from agentdash.tui.keys.key_names import LIST_LETTERS
+from agentdash.tui.messages import ChangesAsked, ConversationAsked, SaveAsked, WorkersAsked
+from agentdash.tui.panes.steps.step_document_pane import Chosen, StepDocumentPane, StepDocuments, step_text
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
 
 
-class Chosen(NamedTuple):
-    """A step of a session."""
+class Piece(Struct, frozen=True):
+    """A text of a step."""
 
-    session_id: str
-    view: View
-    item: int
+    key: str
+    name: str
+    text: str
+
+
+def pieces(step: Step, more: Iterable[tuple[str, str]] = ()) -> Iterator[Piece]:
+    """Yield the parts of a step that can be copied, likeliest first; each key is the first free letter of the name.
+
+    ``more`` has the names and texts of parts that are not the step's own; they come last.
+    """
+    taken = set(LIST_LETTERS)
+    for name, text in (*_texts(step), *more):
+        key = next(letter for letter in name + ascii_lowercase if letter in ascii_lowercase and letter not in taken)
+        taken.add(key)
+        yield Piece(key, name, text)
+
+
+def main_piece(step: Step) -> Piece | None:
+    """Return the part that ``y`` copies: the command, the text or the diff; None if the step has no text."""
+    return next(pieces(step), None)
+
+
+def _texts(step: Step) -> Iterator[tuple[str, str]]:
+    if step.command:
+        yield "command", step.command
+    diffs = "\n".join(change.diff for change in step.changes if change.diff)
+    if diffs:
+        yield "diff", diffs
+    if step.changes:
+        yield "paths", "\n".join(change.path for change in step.changes)
+    if step.items:
+        yield "plan", "\n".join(f"{_BOX.get(item.status, '- [ ]')} {item.text}" for item in step.items)
+    if step.arguments is not None:
+        yield "arguments", step.arguments if isinstance(step.arguments, str) else _json(step.arguments)
+    if step.text and step.text != step.command:
+        yield step.kind.value.replace("_", " "), step.text
+    if step.output:
+        yield "output", step.output
+    yield "json", _json(step_json(step))
+
+
+_BOX = {"completed": "- [x]", "in_progress": "- [~]"}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 class StepActions:
-    """Passes steps to the clipboard, the pager and the editor; does nothing without a step.
-
-    Args:
-        reader: returns the paths of the files.
-        requests: runs blocking calls in a thread.
-        outside: runs the other programs.
-        documents: reads the full text of a step.
-    """
+    """Passes steps to the clipboard, the pager and the editor; does nothing without a step."""
 
     def __init__(
         self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, documents: StepDocuments
@@ -89,3 +135,135 @@ class StepActions:
     async def _whole(self, chosen: Chosen | None) -> Step | None:
         """Return the step with its full text."""
         return await self._requests.ask(self._documents.whole, chosen.view, chosen.item) if chosen is not None else None
+
+
+class StepActionKeys(Vertical):
+    """A pane with steps, one of which is under the cursor."""
+
+    _actions: StepActions
+    pane: StepDocumentPane
+    """Shows one document about the step."""
+
+    @property
+    @abstractmethod
+    def chosen(self) -> Chosen | None:
+        """The step under the cursor; None if there is none."""
+
+    workers_of: Callable[[str], Sequence[Session]] = staticmethod(lambda _: ())
+    """Returns the workers of a session, by its id; a screen that can show them sets it."""
+
+    _on_worker = False
+    """True if the step under the cursor started a worker, as the screen last heard."""
+
+    @property
+    def started(self) -> Sequence[Session]:
+        """The workers that the step under the cursor started."""
+        chosen = self.chosen
+        known = self.workers_of(chosen.session_id) if chosen is not None else ()
+        return started_by(chosen.view.step(chosen.item), known) if chosen is not None and known else ()
+
+    def turned_to_worker(self) -> bool:
+        """Return whether the cursor came to a step that started a worker, or left one, since the last call."""
+        before, self._on_worker = self._on_worker, bool(self.started)
+        return before is not self._on_worker
+
+    def ask_for_worker(self) -> bool:
+        """Ask for the worker that the step under the cursor started; return False if it started none."""
+        chosen, workers = self.chosen, self.started
+        if chosen is None or not workers:
+            return False
+        step = chosen.view.step(chosen.item)
+        self.post_message(WorkersAsked(chosen.session_id, (step.turn, step.index), workers))
+        return True
+
+    @property
+    @abstractmethod
+    def session_id(self) -> str | None:
+        """The id of the session that is open or being read; None if there is none."""
+
+    @work
+    async def action_copy(self) -> None:
+        """Copy the main part of the step."""
+        await self._actions.copy(self.chosen)
+
+    @work
+    async def action_copy_part(self) -> None:
+        """Ask for a part of the step, and copy it."""
+        await self._actions.copy_part(self.chosen, self.app)
+
+    async def action_page_step(self) -> None:
+        """Show the whole step in the pager."""
+        await self._actions.page(self.chosen)
+
+    async def action_edit_step(self) -> None:
+        """Open a copy of the whole step in the editor."""
+        await self._actions.edit(self.chosen)
+
+    async def action_page_file(self) -> None:
+        """Show the turn's file in the pager, or its stderr if the pane shows stderr."""
+        await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
+
+    def action_export(self) -> None:
+        """Save the session as a file."""
+        if self.chosen is not None:
+            self.post_message(SaveAsked(self.chosen.session_id))
+
+    def action_changes(self) -> None:
+        """Show the files that the session changed."""
+        if (session_id := self.session_id) is not None:
+            self.post_message(ChangesAsked(session_id))
+
+    def action_conversation(self, verb: str) -> None:
+        """Fork the conversation, go back in it, take that back, or compact it."""
+        if (session_id := self.session_id) is not None:
+            self.post_message(ConversationAsked(session_id, verb))
+
+
+class RowActions:
+    """Copies the last answer of a session, and opens it, or its turn's file, in the pager and the editor."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        reader: SessionReader,
+        requests: Requests,
+        programs: ExternalPrograms,
+        documents: StepDocuments,
+    ) -> None:
+        self._app = app
+        self._reader = reader
+        self._requests = requests
+        self._steps = StepActions(reader, requests, programs, documents)
+
+    async def run(self, action: str, session_id: str) -> bool:
+        """Do one of the actions: copy, copy_part, page_step, edit_step, page_file; return True if it was an answer."""
+        found = await self._requests.ask(self._find, session_id)
+        if found is None:
+            return False
+        chosen, answered = found
+        if not answered and action in ("copy", "page_step", "edit_step"):
+            self._requests.show_message("No answer yet.")
+            return False
+        match action:
+            case "copy":
+                await self._steps.copy(chosen)
+            case "copy_part":
+                await self._steps.copy_part(chosen, self._app)
+            case "page_step":
+                await self._steps.page(chosen)
+            case "edit_step":
+                await self._steps.edit(chosen)
+            case "page_file":
+                await self._steps.page_file(chosen, stderr=False)
+        return answered
+
+    def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
+        """Return the last answer and True, else the last step and False; reads files."""
+        steps = self._reader.steps.open_trajectory(session_id)
+        try:
+            view, item = last_answer(steps.refresh)
+        finally:
+            steps.close()
+        if item is not None:
+            return Chosen(session_id, view, item), True
+        return Chosen(session_id, view, len(view) - 1) if len(view) else None, False

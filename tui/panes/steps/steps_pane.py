@@ -18,19 +18,12 @@ from agentdash.sessions.transcript.snapshot import View
 from agentdash.tui.keys.actions import VIEWER_ACTIONS, bindings
 from agentdash.tui.keys.footer import AFTER_FAILED_START, labelled
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
-from agentdash.tui.panes.steps.answer import answer
-from agentdash.tui.panes.steps.conversation_marks import cuts_of, other_session
-from agentdash.tui.panes.steps.diff_seeker import DiffSeeker
-from agentdash.tui.panes.steps.step_action_keys import StepActionKeys
-from agentdash.tui.panes.steps.step_actions import Chosen, StepActions
-from agentdash.tui.panes.steps.step_document_pane import StepDocumentPane
-from agentdash.tui.panes.steps.step_documents import StepDocuments
-from agentdash.tui.panes.steps.step_numbers import numbered
-from agentdash.tui.panes.steps.step_search import StepSearch
-from agentdash.tui.panes.steps.steps_head import StepsHead
-from agentdash.tui.panes.steps.trajectory_reader import TrajectoryReader
-from agentdash.tui.panes.steps.turn_notes import turn_notes
-from agentdash.tui.panes.steps.unread_steps import UnreadSteps
+from agentdash.tui.panes.steps.step_actions import StepActionKeys, StepActions
+from agentdash.tui.panes.steps.step_document_pane import Chosen, StepDocumentPane, StepDocuments
+from agentdash.tui.panes.steps.step_search import StepSearch, answer, numbered
+from agentdash.tui.panes.steps.trajectory_reader import DiffSeeker, TrajectoryReader
+from agentdash.tui.panes.steps.turn_notes import cuts_of, other_session, turn_notes
+from agentdash.tui.panes.steps.unread_steps import StepsHead, UnreadSteps
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.tui.state.read_positions import ReadPositions
@@ -60,12 +53,7 @@ class StepsPane(StepActionKeys):
         """State that other widgets show has changed: the following of the newest step, or the amount read."""
 
     def __init__(
-        self,
-        reader: SessionReader,
-        requests: Requests,
-        outside: ExternalPrograms,
-        *,
-        clock: Callable[[], int],
+        self, reader: SessionReader, requests: Requests, outside: ExternalPrograms, *, clock: Callable[[], int]
     ) -> None:
         super().__init__()
         self.reader = reader

@@ -1,35 +1,22 @@
-"""Reads the open trajectory in a thread, each time only its new steps."""
+"""Reads the open trajectory in a thread: its new steps, and the diffs that steps on the screen lack."""
 
 import asyncio
-from typing import Protocol
+from collections.abc import Callable
 
-from agentdash.sessions.transcript.session_steps import Growth
-
-
-class Opened(Protocol):
-    """An open trajectory."""
-
-    def refresh(self) -> Growth:
-        """Return what is new since the last call; a long file takes several calls."""
-
-    def close(self) -> None:
-        """Close the files."""
-
-
-class Source(Protocol):
-    """Opens trajectories: the reader of sessions."""
-
-    def open_trajectory(self, ref: str) -> Opened:
-        """Open the trajectory of a session."""
+from agentdash.sessions.service.reading.steps import StepsReader
+from agentdash.sessions.transcript.session_steps import Growth, SessionSteps
+from agentdash.sessions.transcript.snapshot import View
+from agentdash.tui.services.background import Requests
+from agentdash.widgets.steps.trajectory import Trajectory
 
 
 class TrajectoryReader:
     """Reads the steps of one session; a close during a read takes effect after it."""
 
-    def __init__(self, source: Source, session_id: str) -> None:
+    def __init__(self, source: StepsReader, session_id: str) -> None:
         self.session_id = session_id
         self._source = source
-        self._opened: Opened | None = None
+        self._opened: SessionSteps | None = None
         self._closed = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -60,3 +47,42 @@ class TrajectoryReader:
         if self._opened is None:
             self._opened = self._source.open_trajectory(self.session_id)
         return self._opened.refresh()
+
+
+class DiffSeeker:
+    """Runs one search at a time, for steps that the list drew without diffs.
+
+    Args:
+        steps: the list; steps whose diffs are found are drawn again.
+    """
+
+    def __init__(self, requests: Requests, steps: Trajectory, view: Callable[[], View]) -> None:
+        self._requests = requests
+        self._steps = steps
+        self._view = view
+        self._seeking = False
+
+    @property
+    def wanted(self) -> bool:
+        """True if a step on the screen lacks its diffs and no search is running."""
+        return not self._seeking and bool(self._steps.lacking())
+
+    async def run(self) -> set[int]:
+        """Search once for the diffs of each step on the screen that lacks them; return the items that got theirs."""
+        if self._seeking:
+            return set()
+        self._seeking = True
+        asked: set[int] = set()
+        found: set[int] = set()
+        try:
+            while items := self._steps.lacking() - asked:
+                view = self._view()
+                filled = await self._requests.ask(view.fill, sorted(items)) or []
+                if not self._view().extends(view):
+                    return set()  # the numbers belong to other steps now, which ask for their diffs when drawn
+                asked |= items
+                found.update(filled)
+                self._steps.renew(filled)
+        finally:
+            self._seeking = False
+        return found

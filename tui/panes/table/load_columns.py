@@ -20,14 +20,7 @@ AGAIN_SECONDS = 1.0
 
 
 class LoadWatch:
-    """Measures the sessions whose rows are on the screen, or all with processes if the order depends on their load.
-
-    Args:
-        owner: the widget that owns the timer.
-        table: the rows.
-        reader: lists the processes.
-        requests: runs the measurements in a thread.
-    """
+    """Measures the sessions whose rows are on the screen, or all with processes if the order depends on their load."""
 
     def __init__(self, owner: Widget, table: SessionTable, reader: SessionReader, requests: Requests) -> None:
         self._owner = owner

@@ -16,9 +16,6 @@ class PutAway(Widget):
     """Supplies the table with archived and deleted sessions; the change feed has only those in use.
 
     Args:
-        table: the table that shows them.
-        reader: reads them.
-        requests: runs the reads in a thread.
         arrived: called after the sessions that were read are in the table.
     """
 

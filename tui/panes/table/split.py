@@ -17,9 +17,6 @@ class Split:
 
     Args:
         screen: the screen; its class ``-wide`` means that there is room for both side by side.
-        pane: the pane of the table.
-        steps: the pane of the steps.
-        ui_state: stores the shares.
     """
 
     def __init__(self, screen: Screen[Any], pane: TablePane, steps: Widget, ui_state: UiState) -> None:

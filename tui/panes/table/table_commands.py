@@ -6,9 +6,8 @@ from functools import partial
 from msgspec import structs
 
 from agentdash.sessions.rules.filter_query import completions
-from agentdash.tui.keys.action_commands import named
 from agentdash.tui.keys.actions import TABLE_ACTIONS
-from agentdash.tui.keys.command_line import Command, starting
+from agentdash.tui.keys.command_line import Command, named, starting
 from agentdash.tui.panes.table.table_pane import TablePane
 from agentdash.widgets.table.ordering import ORDERS, Grouping
 
@@ -24,10 +23,7 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
         run=more.filter,
         complete=more.words,
     )
-    for name, values, what in (
-        ("sort", ORDERS, "sort"),
-        ("group", tuple(Grouping), "group"),
-    ):
+    for name, values, what in (("sort", ORDERS, "sort"), ("group", tuple(Grouping), "group")):
         yield Command(
             names=(name, f"table.{name}"),
             takes="[NAME]",

@@ -24,8 +24,7 @@ from agentdash.tui.panes.table.filter_suggester import FilterSuggester
 from agentdash.tui.panes.table.load_columns import LoadWatch
 from agentdash.tui.panes.table.put_away import PutAway
 from agentdash.tui.services.background import Requests
-from agentdash.tui.state.chosen_sessions import ChosenSessions, lasting
-from agentdash.tui.state.table_views import BUILT_IN, ENDS, QUICK, View
+from agentdash.tui.state.table_views import BUILT_IN, ENDS, QUICK, ChosenSessions, View, lasting
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.drawing.roles import MUTED
@@ -33,10 +32,10 @@ from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.table.columns import Choice
-from agentdash.widgets.table.density import Density
 from agentdash.widgets.table.ordering import Grouping
+from agentdash.widgets.table.row_model import Density
 from agentdash.widgets.table.session_table import SessionTable
-from agentdash.widgets.table.table_bar import table_bar
+from agentdash.widgets.table.status_line import table_bar
 
 SORT_KEYS = {
     "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
@@ -62,10 +61,6 @@ class TablePane(Vertical):
     """The choice, order, groups and columns of the sessions in the table; remembers the user's choices.
 
     Args:
-        table: the table to show.
-        ui_state: stores the choices.
-        requests: runs reads in a thread, and shows messages.
-        reader: reads the archived and the deleted sessions.
         keys_wait: returns whether keys were typed that have not been handled yet.
     """
 
@@ -238,7 +233,7 @@ class TablePane(Vertical):
 
     def action_views(self) -> None:
         """Go to a saved view, or save this one."""
-        from agentdash.tui.dialogs.table.views import ViewsScreen
+        from agentdash.tui.dialogs.table.columns import ViewsScreen
 
         self.app.push_screen(
             ViewsScreen(self._ui_state.now.views, lasting(self.view), self._save_view), self._view_chosen

@@ -31,9 +31,7 @@ def conversation_text(
     """Yield the lines of messages.
 
     Args:
-        steps: the messages.
         shown: the marks of the conversation, and what they cut.
-        style: the style of the output.
         numbers: begin each message with its place.
         marks: show the marks between the turns.
         hidden: the number of messages that were left out.

@@ -16,7 +16,7 @@ from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
 from agentdash.sessions.text.sanitize import cell_width, clean, one_line, pad
 from agentdash.sessions.text.units import count, duration, moment, share, tokens
-from agentdash.tui.render.prompts.adjustments import adjustment_line
+from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.render.sessions.table import queue_words, session_line
 from agentdash.tui.render.style import Style
 from agentdash.tui.texts.context_texts import compact_command, compaction_advised

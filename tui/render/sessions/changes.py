@@ -60,13 +60,8 @@ def _row(file: FileChanges) -> Row:
     touched = count(file.touched, "edit") if file.touched else ""
     tried = Counter(str(edit.status) for edit in file.edits if not edit.counts)
     edits = ", ".join(filter(None, (touched, *(f"{number} {how}" for how, number in tried.items()))))
-    return one_line(file.path), file.kind or "", words.lines_text(file), edits, git, _moves(file)
-
-
-def _moves(file: FileChanges) -> str:
-    """Return the source or the target of the file's last move; empty if it was not moved."""
     moves = [move for edit in file.edits if edit.counts and (move := words.moved(edit, place))]
-    return moves[-1] if moves else ""
+    return one_line(file.path), file.kind or "", words.lines_text(file), edits, git, (moves[-1] if moves else "")
 
 
 def _edit_diff(edit: Edit, style: Style) -> Iterator[str]:

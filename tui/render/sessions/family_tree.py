@@ -10,9 +10,8 @@ from agentdash.tui.render.sessions.table import LISTED, below, counts, row
 from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.table.columns import fitting, headings
-from agentdash.widgets.table.ordering import Grouping, rows_of
+from agentdash.widgets.table.ordering import Grouping, rows_of, section
 from agentdash.widgets.table.row_cells import family_cells, lifecycle_sign
-from agentdash.widgets.table.sections import section
 
 
 def whole_families(chosen: Sequence[Session], sessions: Sequence[Session]) -> list[Session]:

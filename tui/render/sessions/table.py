@@ -104,7 +104,7 @@ def _title(session: Session, room: int, lead: str) -> str:
     whole = ["warm", *words] if session.warm_since is not None else words
     forms = (_in_brackets(whole), _in_brackets([short] if words else []))
     waits = next((form for form in forms if room - len(form) >= WHAT_LEAST // 2), "")
-    signs = lead + _pinned(session) + fork_sign(session)
+    signs = lead + (f"{glyphs.PINNED} " if session.pinned_at is not None else "") + fork_sign(session)
     return cut(signs + what(session), room - len(waits)) + waits
 
 
@@ -115,10 +115,6 @@ def queue_words(session: Session) -> list[str]:
 
 def _in_brackets(words: Sequence[str]) -> str:
     return f" ({', '.join(words)})" if words else ""
-
-
-def _pinned(session: Session) -> str:
-    return f"{glyphs.PINNED} " if session.pinned_at is not None else ""
 
 
 def below(session: Session, style: Style) -> list[str]:

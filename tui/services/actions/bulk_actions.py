@@ -248,8 +248,7 @@ class BulkActions(Actions):
             lines = [texts.listed(session) for session in sessions[:LISTED]]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
-                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower()),
-                wait_for_dismiss=True,
+                ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower()), wait_for_dismiss=True
             )
         return await answer is not Answer.NO
 

@@ -15,7 +15,6 @@ class ConversationActions(Actions):
 
         Args:
             verb: ``fork``, ``rewind``, ``undo`` or ``compact``.
-            session: the session.
             growth: its steps; None if none is read.
             item: the step under the cursor.
             undo_key: the key that takes a change back.

@@ -26,8 +26,6 @@ class ConversationDialogs(Actions):
     """Makes the dialogs for one session.
 
     Args:
-        desk: what all actions work with.
-        session: the session.
         growth: all its steps.
         undo_key: the key that takes a change back.
     """
@@ -76,11 +74,7 @@ class ConversationDialogs(Actions):
                 self.desk.select(made)
             return reason
 
-        facts = [
-            words.kept(here, self._last(here)),
-            words.goes_on(session, effect.how),
-            words.folder(session),
-        ]
+        facts = [words.kept(here, self._last(here)), words.goes_on(session, effect.how), words.folder(session)]
         box = Box("prompt", first, placeholder=words.FORK_HINT, keep=keep)
         return self._made(words.fork_title(session, here), facts, "fork", fork, box)
 

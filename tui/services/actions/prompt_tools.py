@@ -2,28 +2,63 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from agentdash.sessions.model.clock import now_ms
+from agentdash.sessions.model.clock import monotonic, now_ms
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.services.external_programs import ExternalPrograms
-from agentdash.tui.services.path_finder import PathFinder
-from agentdash.tui.texts import prompt_texts
+from agentdash.tui.texts import queue_texts
 
 if TYPE_CHECKING:
-    from agentdash.widgets.lists.entry import Entry
+    from agentdash.widgets.lists.row_list import Entry
+
+
+KEPT_SECONDS = 30.0
+"""Age from which a list is read again; a word that begins reads it again too."""
+
+
+class PathFinder:
+    """Keeps the files of the last folder."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        self._read_at = 0.0
+        self._listing: asyncio.Future[list[str]] | None = None
+
+    async def paths(self, folder: str, letters: str, limit: int) -> list[str]:
+        """Return the files of a folder that match the letters of a path, the best first."""
+        from agentdash.sessions.service.prompts.file_paths import (  # the first screen needs no git
+            best_paths,
+            paths_below,
+        )
+
+        listing = self._listing
+        if listing is None or folder != self._folder or (listing.done() and self._is_old(letters)):
+            self._folder, self._read_at = folder, monotonic()
+            listing = self._listing = asyncio.ensure_future(asyncio.to_thread(lambda: paths_below(_expanded(folder))))
+        # The next key cancels this call, but not the list: a slow folder is read once.
+        paths = await asyncio.shield(listing)
+        return await asyncio.to_thread(best_paths, paths, letters, limit)
+
+    def _is_old(self, letters: str) -> bool:
+        return not letters or monotonic() - self._read_at > KEPT_SECONDS
+
+
+def _expanded(folder: str) -> str:
+    """Return a folder that the user typed with the home folder in place of ``~``."""
+    return str(Path(folder).expanduser()) if folder.startswith("~") else folder
 
 
 class PromptHelp:
     """The tools of one prompt.
 
     Args:
-        tools: the tools of all prompts.
         folder: returns the folder whose paths complete ``@``.
         start: returns the start to which the prompt belongs, for the fields of templates.
     """
@@ -35,7 +70,7 @@ class PromptHelp:
 
     def edit(self, text: str) -> str | None:
         """Return the text after the user edited it in the editor; None if that failed."""
-        return self._tools.programs.edited(text, prompt_texts.EDITED_FILE)
+        return self._tools.programs.edited(text, queue_texts.EDITED_FILE)
 
     async def search(self) -> str | None:
         """Return an earlier prompt that the user found; None if the user chose none."""
@@ -70,9 +105,9 @@ class PromptWriting(Actions):
             prompts = await self._requests.ask(self._reader.past_prompts)
             if not prompts:
                 if prompts is not None:
-                    self._requests.show_refusal(prompt_texts.NO_PROMPTS)
+                    self._requests.show_refusal(queue_texts.NO_PROMPTS)
                 return None
-            answer = self._asked("Earlier prompts", prompt_texts.prompt_entries(prompts, now_ms()))
+            answer = self._asked("Earlier prompts", queue_texts.prompt_entries(prompts, now_ms()))
         at = await answer
         return prompts[at].text if at is not None else None
 
@@ -82,9 +117,9 @@ class PromptWriting(Actions):
             templates = await self._requests.ask(self._reader.settings.templates, folder)
             if not templates:
                 if templates is not None:
-                    self._requests.show_refusal(prompt_texts.NO_TEMPLATES)
+                    self._requests.show_refusal(queue_texts.NO_TEMPLATES)
                 return None
-            answer = self._asked("Templates", prompt_texts.template_entries(templates))
+            answer = self._asked("Templates", queue_texts.template_entries(templates))
         at = await answer
         return list(templates.items())[at] if at is not None else None
 

@@ -10,18 +10,14 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text import units
 from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.services.actions.adjust_actions import AdjustActions
+from agentdash.tui.services.actions.adjust_actions import AdjustActions, ChainActions
 from agentdash.tui.services.actions.ask_actions import AskActions
-from agentdash.tui.services.actions.broadcasts import Broadcasts
 from agentdash.tui.services.actions.bulk_actions import BulkActions
-from agentdash.tui.services.actions.chain_actions import ChainActions
 from agentdash.tui.services.actions.conversation_actions import ConversationActions
-from agentdash.tui.services.actions.ending.put_away_actions import PutAwayActions
-from agentdash.tui.services.actions.ending.stop_actions import StopActions
-from agentdash.tui.services.actions.prompt_actions import PromptActions
+from agentdash.tui.services.actions.ending.stop_actions import PutAwayActions, StopActions
+from agentdash.tui.services.actions.prompt_actions import Broadcasts, PromptActions
 from agentdash.tui.services.actions.prompt_tools import PromptWriting
-from agentdash.tui.services.actions.starting.continue_actions import ContinueActions
-from agentdash.tui.services.actions.starting.start_actions import StartActions
+from agentdash.tui.services.actions.starting.start_actions import ContinueActions, StartActions
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.services.own_interface import OwnInterfaces
 from agentdash.tui.texts import screen_texts as texts
@@ -77,7 +73,7 @@ class SessionActions(Actions):
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
 
-        from agentdash.tui.dialogs.asking.rename import RenameScreen
+        from agentdash.tui.dialogs.asking.save import RenameScreen
 
         self._app.push_screen(RenameScreen(session.label, rename))
 
@@ -145,10 +141,6 @@ Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
 """Begins an action; returns the rest of it, if it goes on in a worker."""
 
 
-def _new_session(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None]:
-    return operations.starting.ask_what_to_start(target.current.cwd if target.current is not None else str(Path.cwd()))
-
-
 def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
     return operations.starting.ask_what_to_start(session.cwd, session) if session is not None else None
@@ -157,10 +149,6 @@ def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any
 def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
     session = target.current
     return operations.starting.ask_what_to_start(session.cwd, after=session) if session is not None else None
-
-
-def _continue(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
-    return operations.continuing.ask(target.current) if target.current is not None else None
 
 
 def _rename(operations: SessionActions, target: ActionTarget) -> None:
@@ -176,12 +164,16 @@ def _processes(operations: SessionActions, target: ActionTarget) -> None:
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {
-    "new_session": _new_session,
+    "new_session": lambda operations, target: operations.starting.ask_what_to_start(
+        target.current.cwd if target.current is not None else str(Path.cwd())
+    ),
     "new_like": _new_like,
     "new_after": _new_after,
     "start_waiting": lambda operations, target: operations.chains.start(target.current),
     "wait_for": lambda operations, target: operations.chains.choose(target.current),
-    "continue": _continue,
+    "continue": lambda operations, target: (
+        operations.continuing.ask(target.current) if target.current is not None else None
+    ),
     "stop": lambda operations, target: operations.stopping.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.stopping.kill_chosen(target.chosen, target.current),
     "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),

@@ -12,7 +12,7 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import cli
-from agentdash.tui.cli.old_names import NEW_WORDS
+from agentdash.tui.cli.verb_group import NEW_WORDS
 
 SAME = (
     ("logs ID", "trajectory ID --lines all --unmarked"),

@@ -3,8 +3,16 @@
 import click
 
 from agentdash.tui.cli.main import cli
-from agentdash.tui.keys.actions import FILES_KEYS, LINES_KEYS, PROMPT_KEYS, REGISTRY, STEP_KEYS, STEPS_KEYS, TABLE_KEYS
-from agentdash.tui.keys.usage_keys import USAGE_KEYS
+from agentdash.tui.keys.actions import (
+    FILES_KEYS,
+    LINES_KEYS,
+    PROMPT_KEYS,
+    REGISTRY,
+    STEP_KEYS,
+    STEPS_KEYS,
+    TABLE_KEYS,
+    USAGE_KEYS,
+)
 
 VERBS = {
     "new_session": "spawn",

@@ -16,7 +16,7 @@ from agentdash.sessions.service.reading.steps import OutputReader, StepsReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.store import Store
-from agentdash.tui.services.write_access import WriteAccess
+from agentdash.tui.services.desk import WriteAccess
 
 READING = {"prompts", "plan", "sent", "allowance", "named"}
 """What the queue and the prompter have for the verbs that change something."""

@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from agentdash.tui.state.crash_log import record
-from agentdash.tui.state.message_log import MOST, TAIL_BYTES, TAIL_LINES, MessageLog, crash_lines
+from agentdash.tui.state.message_log import MOST, TAIL_BYTES, TAIL_LINES, MessageLog, crash_lines, record
 
 
 def test_the_last_entry_comes_first():

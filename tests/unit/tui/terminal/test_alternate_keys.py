@@ -2,8 +2,7 @@
 
 from textual import events
 
-from agentdash.tui.terminal.alternate_keys import place_of
-from agentdash.tui.terminal.escape_keys import EscapeParser
+from agentdash.tui.terminal.escape_keys import EscapeParser, place_of
 
 
 def pressed(sequence):

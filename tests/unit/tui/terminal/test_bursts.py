@@ -3,8 +3,7 @@
 import pytest
 from textual import events
 
-from agentdash.tui.terminal.bursts import GAP_SECONDS, in_burst
-from agentdash.tui.terminal.escape_keys import EscapedKey, EscapeParser
+from agentdash.tui.terminal.escape_keys import GAP_SECONDS, EscapedKey, EscapeParser, in_burst
 
 
 @pytest.fixture

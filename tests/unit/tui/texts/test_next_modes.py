@@ -1,7 +1,7 @@
 """The permission modes that Shift+Tab goes through."""
 
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
-from agentdash.tui.panes.next_modes import NextModes, mode_after
+from agentdash.tui.panes.session_pane import NextModes, mode_after
 
 CODEX = AgentInfo(
     name="codex", title="Codex", installed=True, hint="", mode_key="sandbox", mode="workspace-write",

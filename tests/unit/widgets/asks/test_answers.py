@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.asks.answers import check_answer
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
-from agentdash.widgets.asks.answers import NO, UNSET, YES, boolean, combined, kind, problem
+from agentdash.widgets.asks.ask_document import NO, UNSET, YES, boolean, combined, kind, problem
 
 ONE = Question(key="k", text="t", choices=(Choice(label="a"), Choice(label="b")))
 SEVERAL = Question(key="k", text="t", several=True)

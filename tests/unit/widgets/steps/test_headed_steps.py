@@ -6,8 +6,7 @@ import pytest
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
-from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNote
-from agentdash.widgets.steps.step_decorations import Unread
+from agentdash.widgets.steps.headed_steps import HeadedSteps, TurnNote, Unread
 
 
 class Steps:

@@ -7,7 +7,7 @@ from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.shown import shown
 from agentdash.sessions.transcript.mark_steps import MarkStep
-from agentdash.widgets.steps.mark_rows import NO_CUTS, Cuts, cut_rows, mark_rows
+from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, cut_rows, mark_rows
 from agentdash.widgets.steps.step_lines import BRIEF, Manner, step_rows
 
 

@@ -8,7 +8,7 @@ from agentdash.tui.render.steps import step_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.drawing.spans import wrap
-from agentdash.widgets.lists.heights import Heights
+from agentdash.widgets.lists.virtual_list import Heights
 from agentdash.widgets.steps.step_lines import BRIEF, WHOLE, Manner, rule, step_rows
 
 

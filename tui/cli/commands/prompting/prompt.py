@@ -201,7 +201,7 @@ def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
     """
     if model is None and mode is None:
         raise click.UsageError("Give --model, --mode, or both.")
-    from agentdash.tui.render.prompts.adjustments import adjustment_line
+    from agentdash.tui.render.prompts.prompts import adjustment_line
 
     with common.open_manager() as manager:
         changes = manager.adjuster.change(ref, mode=mode, model=model)

@@ -144,7 +144,7 @@ def _list(manager: "SessionManager", ref: str, as_json: bool) -> int:
             }
         )
         return 0
-    from agentdash.tui.render.prompts.queue import queue_lines
+    from agentdash.tui.render.prompts.prompts import queue_lines
 
     common.print_lines(queue_lines(session, prompts, unconfirmed, common.style()))
     return 0
@@ -154,7 +154,7 @@ def _report(sent: "Sent", action: str, as_json: bool) -> int:
     if as_json:
         common.print_json(sent_json(sent))
         return 0
-    from agentdash.tui.render.prompts.queue import quoted
+    from agentdash.tui.render.prompts.prompts import quoted
 
     answer = "" if action == "cancel" else f" ({sent.answer})"
     common.print_lines([f"{_DONE[action]}{answer}: {quoted(sent.prompt, common.style())}"])

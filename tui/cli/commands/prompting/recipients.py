@@ -55,10 +55,7 @@ def recipients(
     """Return the sessions that the words name, or that a filter matches, and the words that are left for the prompt.
 
     Args:
-        reader: finds the sessions.
-        words: the arguments of the command line.
         wanted: a filter; None if none was given.
-        everything: choose all sessions that take prompts.
         templated: the prompt is that of a template, so every word is an id.
 
     Raises:

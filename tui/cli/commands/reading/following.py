@@ -95,13 +95,9 @@ def follow(
             return 130
         if not as_json:
             for session in sessions:
-                _looked_at(manager, session.id)
+                with suppress(UnknownSessionError):  # it was deleted while it was followed
+                    common.looked_at(manager, manager.reader.get(session.id))
     return 0 if good else FAILED
-
-
-def _looked_at(manager: "SessionManager", session_id: str) -> None:
-    with suppress(UnknownSessionError):  # it was deleted while it was followed
-        common.looked_at(manager, manager.reader.get(session_id))
 
 
 @click.command()
@@ -112,7 +108,7 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
 
     q quits (sessions keep running).  If stdout is not a terminal, print lines like `tail`.
     """
-    if not _has_screen():
+    if not sys.stdout.isatty():
         return follow(refs)
     from agentdash.tui.screens.watch import MOST
     from agentdash.tui.startup import check_terminal, open_dashboard
@@ -126,10 +122,6 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
             manager.housekeeping.settle()
         chosen = {session.id: session for session in map(manager.reader.get, refs)}
         return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)
-
-
-def _has_screen() -> bool:
-    return sys.stdout.isatty()
 
 
 @click.command()

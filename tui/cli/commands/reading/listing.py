@@ -99,7 +99,10 @@ def ls(
     elif as_json:
         common.print_sessions(sessions, as_json=True)
     elif tree and sessions:
-        _print_tree(sessions, everything=everything or known is not None)
+        from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
+
+        listed = sessions if (everything or known is not None) else whole_families(_recent(sessions), sessions)
+        common.print_lines(tree_text(listed, common.style(), older=_others(sessions, listed)))
     else:
         _print_list(sessions, quiet, everything=everything or known is not None, filtered=filtered)
     return 0
@@ -113,13 +116,6 @@ def _open_table(context: click.Context) -> int:
     check_terminal()
     with common.open_manager() as manager:
         return open_dashboard(manager, alone=True, read_only=context.find_root().params["read_only"])
-
-
-def _print_tree(sessions: "list[Session]", *, everything: bool) -> None:
-    from agentdash.tui.render.sessions.family_tree import tree_text, whole_families
-
-    listed = sessions if everything else whole_families(_recent(sessions), sessions)
-    common.print_lines(tree_text(listed, common.style(), older=_others(sessions, listed)))
 
 
 def _print_list(sessions: "list[Session]", quiet: "list[Session]", *, everything: bool, filtered: bool) -> None:

@@ -9,7 +9,7 @@ import click
 
 from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands import common
-from agentdash.tui.cli.old_names import renamed
+from agentdash.tui.cli.verb_group import renamed
 
 _FOLDER = Path(__file__).parents[4] / "docs" / "schema"
 

@@ -143,12 +143,7 @@ def _send(sequence: str) -> None:
         raise UsageError(f"No terminal for the notification: {error.strerror}.") from None
 
 
-_NAMES = {
-    "osc9": "OSC 9 (iTerm2)",
-    "osc99": "OSC 99 (kitty)",
-    "osc777": "OSC 777 (rxvt)",
-    "bell": "a bell",
-}
+_NAMES = {"osc9": "OSC 9 (iTerm2)", "osc99": "OSC 99 (kitty)", "osc777": "OSC 777 (rxvt)", "bell": "a bell"}
 
 
 def _told(way: "Way | None") -> str:

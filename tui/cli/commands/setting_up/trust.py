@@ -1,16 +1,12 @@
 """The verb of the settings of projects: show them, trust them, forget them."""
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from agentdash.sessions.model.errors import AgentdashError, ConfigError, UsageError
 from agentdash.tui.cli.commands import common
 from agentdash.tui.cli.exit_codes import FAILED
-
-if TYPE_CHECKING:
-    from agentdash.sessions.service.projects.review import Review
 
 
 @click.command()
@@ -50,7 +46,10 @@ def _trust(path: str, yes: bool, as_json: bool) -> int:
             )
             raise AgentdashError(f"No {NAME} in {path or 'the current folder'} or above it.{off}")
         if not as_json:
-            _check(found)
+            if found.state == "refused":
+                raise ConfigError(found.why)
+            if found.state == "unsafe":
+                raise AgentdashError(found.note)
             common.print_lines(review_lines(found), painted=False)
         if found.state in ("untrusted", "changed") and (yes or (not as_json and _agreed())):
             found = manager.projects.trust(found)
@@ -61,19 +60,6 @@ def _trust(path: str, yes: bool, as_json: bool) -> int:
     if found.state == "refused":
         return ConfigError.exit_code
     return 0 if found.state == "trusted" else FAILED
-
-
-def _check(found: "Review") -> None:
-    """Refuse a file that cannot be trusted.
-
-    Raises:
-        ConfigError: it is not valid, or sets what no project may set.
-        AgentdashError: it was not read.
-    """
-    if found.state == "refused":
-        raise ConfigError(found.why)
-    if found.state == "unsafe":
-        raise AgentdashError(found.note)
 
 
 def _agreed() -> bool:

@@ -122,7 +122,7 @@ def takeover(ref: str, prints: bool, as_json: bool) -> int:
     if not sys.stdin.isatty() or not (sys.stdout.isatty() or (as_json and sys.stderr.isatty())):
         raise UsageError("takeover needs a terminal. To print the command instead: agentdash takeover ID --print")
     from agentdash.sessions.text.sanitize import clean
-    from agentdash.tui.services.interface_run import run_interface
+    from agentdash.tui.services.pager_editor import run_interface
     from agentdash.tui.texts import takeover_texts
 
     with common.open_manager() as manager:

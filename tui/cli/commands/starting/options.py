@@ -74,19 +74,12 @@ over_budget_option = click.option(
 )
 wait_option = click.option("--wait", is_flag=True, help="Wait for the end; exit 0 only if done.")
 timeout_option = click.option(
-    "--timeout",
-    type=seconds,
-    metavar="S",
-    help="Like --wait, but exit 124 after this time: 90, 10m, 2h.",
+    "--timeout", type=seconds, metavar="S", help="Like --wait, but exit 124 after this time: 90, 10m, 2h."
 )
 
 
 def begins_session(dry_run: str) -> Callable[[Verb], Verb]:
-    """Return a decorator with the options from ``--set`` on, in their order in the help, and the id and the prompt.
-
-    Args:
-        dry_run: the help of ``--dry-run``.
-    """
+    """Return a decorator with the options from ``--set`` on, in their order in the help, and the id and the prompt."""
     parts: tuple[Callable[[Any], Any], ...] = (
         set_option,
         danger_option,

@@ -10,7 +10,7 @@ from agentdash.sessions.rules.digest.collect import digest, digest_lines
 from agentdash.sessions.rules.json_schema import dump, step_json
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.transcript.export.formats import FORMATS
-from agentdash.tui.panes.steps.copy_parts import pieces
+from agentdash.tui.panes.steps.step_actions import pieces
 from hostile import big, make, streams
 from hostile.checks import forbidden, parsed
 from hostile.matrix import BIG_FILES, EVERY
