@@ -1,26 +1,27 @@
-"""The demo's ``claude``: plays scripts in the protocol of ``claude -p --output-format stream-json`` (2.1.197).
+"""The demo's ``claude``: scripts in the protocol of ``claude -p --output-format stream-json`` (2.1.197).
 
-See docs/protocols/claude.md; each method prints the lines that the real one prints.
+The lines are those of the real one, as far as the adapter reads them (docs/protocols/claude.md).
 """
 
 import os
 import sys
 import uuid
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from agentdash.tui.demo.command import Command
 from agentdash.tui.demo.files import Conversation, hunks
-from agentdash.tui.demo.program import Program, check_place, emit, option, refuse, show_interface
-from agentdash.tui.demo.script import Beat
+from agentdash.tui.demo.program import Program, emit, main, option, refuse
 from agentdash.tui.demo.turn import Answer
 
 VERSION = "2.1.197"
 MODEL = "claude-opus-4-8"
 _DOLLARS = (5e-6, 0.5e-6, 25e-6)
 """The price of a token of :data:`MODEL`: input, cached input and output."""
-_NOT_GRANTED = "Claude requested permissions to use {tool}, but you haven't granted it yet."
+_NOT_GRANTED = "Claude requested permissions to use Bash, but you haven't granted it yet."
+_FREE = "bypassPermissions"
 _INTERRUPTED = "[Request interrupted by user]"
 
 
@@ -29,26 +30,24 @@ class Claude(Program):
 
     def __init__(self, demo: Path, speed: float, words: list[str]) -> None:
         live = "--input-format" in words
-        super().__init__(demo, _conversation(words), live=live, speed=speed)
+        super().__init__(demo, speed, _conversation(words), live=live)
         self._model = option(words, "--model") or MODEL
         self.asks = "--permission-prompt-tool" in words
-        self._use_mode("bypassPermissions" if "--dangerously-skip-permissions" in words else option(words, _MODE))
-        self._inputs: dict[str, tuple[str, Any]] = {}
-        """Tool and input of each open ask, by its key."""
+        self._use_mode(_FREE if "--dangerously-skip-permissions" in words else option(words, "--permission-mode"))
+        self._asked: dict[str, str] = {}
+        """The tool of each open ask, by its key."""
         self._open: str | None = None
         """The open call."""
         self._denied: list[dict[str, Any]] = []
-        self._message = ("", [0, 0, 0])
-        """The id and the use of the current message."""
+        self._answer = ("", [0, 0, 0])
+        """The id and the use of the model's present message."""
         self._turn, self._total = [0, 0, 0], [0, 0, 0]
         """The tokens of the turn, and of the process."""
         self._known = {key for key, _ in self.conversation.prompts}
-        if not live:
-            self.pending[str(uuid.uuid4())] = sys.stdin.read()
 
     def _use_mode(self, mode: str | None) -> None:
         self._mode = mode or "default"
-        self.trusted = self._mode == "bypassPermissions"
+        self.trusted = self._mode == _FREE
 
     def request(self, line: dict[str, Any]) -> None:
         """Read a prompt, a request or an answer."""
@@ -65,66 +64,61 @@ class Claude(Program):
             self._answered(line["response"])
 
     def _control(self, key: str, request: dict[str, Any]) -> None:
-        result: dict[str, Any] = {}
-        match request["subtype"]:
-            case "interrupt":
-                self.interrupt()
-            case "set_model":
-                self._model = request["model"]
-            case "set_permission_mode":
-                self._use_mode(request["mode"])
-            case "cancel_async_message":
-                result = {"cancelled": self.pending.pop(request["message_uuid"], None) is not None}
-            case "end_session":
-                self.close()
-            case other if other != "set_peer_delivery":
-                error = {"subtype": "error", "request_id": key, "error": f"Unsupported control request: {other}"}
-                emit({"type": "control_response", "response": error})
-                return
-        emit({"type": "control_response", "response": {"subtype": "success", "request_id": key, "response": result}})
+        subtype = request["subtype"]
+        reply = {"subtype": "success", "request_id": key, "response": {}}
+        if subtype == "interrupt":
+            self.interrupt()
+        elif subtype == "set_model":
+            self._model = request["model"]
+        elif subtype == "set_permission_mode":
+            self._use_mode(request["mode"])
+        elif subtype == "cancel_async_message":
+            reply["response"] = {"cancelled": self.pending.pop(request["message_uuid"], None) is not None}
+        elif subtype == "end_session":
+            self.closed = True
+        elif subtype != "set_peer_delivery":
+            reply = {"subtype": "error", "request_id": key, "error": f"Unsupported control request: {subtype}"}
+        emit({"type": "control_response", "response": reply})
 
     def _answered(self, response: dict[str, Any]) -> None:
         """Take an answer, and print it: the receipt."""
         key, given = response["request_id"], response["response"]
-        tool, asked = self._inputs.pop(key, ("", None))
-        if asked is None:
+        tool = self._asked.pop(key, None)
+        if tool is None:
             return
         emit({"type": "control_response", "response": response})
-        allowed = given["behavior"] == "allow"
+        allowed, message = given["behavior"] == "allow", given.get("message", "")
         values = given.get("updatedInput", {}).get("answers", {}) if allowed else {}
-        answer = Answer(
-            allowed, bool(given.get("interrupt")), "updatedPermissions" in given, given.get("message", ""), values
-        )
         if tool != "Bash":
-            self._result(_words_of(answer) if allowed else answer.message, is_error=not allowed)
-        self.answer(key, answer)
+            self._result(_words_of(values) if allowed else message, is_error=not allowed)
+        stops, always = bool(given.get("interrupt")), "updatedPermissions" in given
+        self.answer(key, Answer(allowed, stops, always, message, values))
 
-    def turn_began(self, key: str, text: str) -> None:
-        """Print ``system/init``, and repeat the prompt."""
+    # What a script shows
+
+    def _began(self, key: str, text: str) -> None:
         self._turn, self._denied = [0, 0, 0], []
         init = {"cwd": str(Path.cwd()), "model": self._model, "permissionMode": self._mode, "tools": ["Bash", "Write"]}
         self._line("system", subtype="init", claude_code_version=VERSION, **init)
         if self.live:
-            self.prompt_seen(key, text)
+            self._steered(key, text)
 
-    def prompt_seen(self, key: str, text: str) -> None:
-        """Repeat a prompt that the model gets."""
+    def _steered(self, key: str, text: str) -> None:
         self._replay(key, [{"type": "text", "text": text}], known=False)
 
     def _replay(self, key: str, content: list[dict[str, str]], *, known: bool) -> None:
         when = {} if known else {"timestamp": datetime.now(UTC).isoformat()}
         self._line("user", message={"role": "user", "content": content}, uuid=key, isReplay=True, **when)
 
-    def turn_ended(self, status: str, error: str) -> None:
-        """Print the ``result``, after the words of an error or of an interrupt."""
+    def _ended(self, status: str, error: str) -> None:
         if status == "failed":
             self._speak({"type": "text", "text": error}, model="<synthetic>", error="authentication_failed")
         elif status == "interrupted":
             if self._open is not None:
                 self._result(_INTERRUPTED, is_error=True)
             self._line("user", message={"role": "user", "content": [{"type": "text", "text": _INTERRUPTED}]})
-        usage = dict(zip(("input_tokens", "cache_read_input_tokens", "output_tokens"), _fresh(self._turn), strict=True))
-        total = dict(zip(("inputTokens", "cacheReadInputTokens", "outputTokens"), _fresh(self._total), strict=True))
+        usage = _named(self._turn, "input_tokens", "cache_read_input_tokens", "output_tokens")
+        total = _named(self._total, "inputTokens", "cacheReadInputTokens", "outputTokens")
         cost = sum(count * price for count, price in zip(_fresh(self._total), _DOLLARS, strict=True))
         self._line(
             "result",
@@ -140,62 +134,48 @@ class Claude(Program):
             permission_denials=self._denied,
         )
 
-    def used(self, call: list[int]) -> None:
-        """Begin a message with its use."""
-        self._message = (f"msg_{uuid.uuid4().hex}", call)
+    def _used(self, call: list[int]) -> None:
+        self._answer = (f"msg_{uuid.uuid4().hex}", call)
         self._turn = [one + more for one, more in zip(self._turn, call, strict=True)]
         self._total = [one + more for one, more in zip(self._total, call, strict=True)]
 
-    def thought(self, text: str) -> None:
-        """Print a block ``thinking``."""
+    def _reasoning(self, text: str) -> None:
         self._speak({"type": "thinking", "thinking": text})
 
-    def said(self, text: str) -> None:
-        """Print a block ``text``."""
+    def _message(self, text: str) -> None:
         self._speak({"type": "text", "text": text})
 
-    def planned(self, items: list[tuple[str, str]]) -> None:
-        """Print a call of ``TodoWrite``."""
+    def _plan(self, items: list[tuple[str, str]]) -> None:
         self._call("TodoWrite", {"todos": [{"content": text, "status": state} for text, state in items]})
         self._result("Todos have been modified successfully.")
 
-    def called(self, call: dict[str, Any]) -> None:
-        """Print a call of the tool, with its result."""
+    def _tool(self, call: dict[str, Any]) -> None:
         self._call(f"mcp__{call['server']}__{call['tool']}", call["arguments"])
         self._result(call["result"])
 
-    def searched(self, search: dict[str, str]) -> None:
-        """Print a call of ``WebSearch``."""
+    def _search(self, search: dict[str, str]) -> None:
         self._call("WebSearch", {"query": search["query"]})
         self._result(search["result"])
 
-    def retried(self, retry: list[Any]) -> None:
-        """Print ``api_retry``."""
+    def _retry(self, retry: list[Any]) -> None:
         attempt, most, why = retry
         self._line("system", subtype="api_retry", attempt=attempt, max_retries=most, error_status=None, error=why)
 
-    def command_began(self, line: str) -> str:
-        """Print a call of ``Bash``."""
+    def _run(self, line: str) -> str:
         return self._call("Bash", {"command": line, "description": "Run a command"})
 
-    def command_printed(self, call: str, text: str) -> None:
-        """Print nothing: the result has the output."""
-
-    def command_ended(self, call: str, line: str, command: Command) -> None:
-        """Print the output; that of a failed command begins with its exit code."""
+    def _ran(self, command: Command) -> None:
         code, output = command.exit_code, command.output.rstrip("\n")
         if code:
             self._result(f"Exit code {code}\n{output}", is_error=True)
         else:
             self._result(output, details={"stdout": output, "stderr": "", "interrupted": False})
 
-    def command_declined(self, call: str, line: str, answer: Answer) -> None:
-        """Print the user's words as the result, or claude's own if nobody can be asked."""
+    def _declined(self, call: str, line: str, message: str) -> None:
         self._denied.append({"tool_name": "Bash", "tool_use_id": call, "tool_input": {"command": line}})
-        self._result(answer.message if self.asks else _NOT_GRANTED.format(tool="Bash"), is_error=True)
+        self._result(message if self.asks else _NOT_GRANTED, is_error=True)
 
-    def wrote(self, path: Path, before: str, after: str, error: str) -> None:
-        """Print a call of ``Write``."""
+    def _write(self, path: Path, before: str, after: str, error: str) -> None:
         self._call("Write", {"file_path": str(path), "content": after})
         if error:
             self._result(error, is_error=True)
@@ -203,38 +183,39 @@ class Claude(Program):
         details = {"type": "update" if before else "create", "filePath": str(path), "content": after}
         self._result(f"File written: {path}", details=details | {"structuredPatch": _patch(before, after)})
 
-    def ask_command(self, call: str, line: str, beat: Beat) -> str:
-        """Ask by ``can_use_tool``; an ``always`` allows this command for the session."""
+    def _permission(self, call: str, line: str, why: str) -> str:
         rules = [{"toolName": "Bash", "ruleContent": line}]
         rule = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
-        return self._ask("Bash", call, {"command": line}, decision_reason=beat["why"], permission_suggestions=[rule])
+        return self._ask("Bash", call, {"command": line}, decision_reason=why, permission_suggestions=[rule])
 
-    def ask_plan(self, plan: str) -> str:
-        """Ask for the call of ``ExitPlanMode``."""
+    def _approve(self, plan: str) -> str:
         return self._ask("ExitPlanMode", self._call("ExitPlanMode", {"plan": plan}), {"plan": plan})
 
-    def ask_questions(self, questions: list[dict[str, Any]]) -> str:
-        """Ask for the call of ``AskUserQuestion``, whose input has the questions."""
+    def _questions(self, questions: list[dict[str, Any]]) -> str:
         asked = [
-            {
-                "question": one["text"],
-                "header": one["header"],
-                "multiSelect": one.get("several", False),
-                "options": one.get("choices", []),
-            }
+            {"question": one["text"], "header": one["header"], "options": one.get("choices", [])}
+            | {"multiSelect": one.get("several", False)}
             for one in questions
         ]
         given = {"questions": asked}
         return self._ask("AskUserQuestion", self._call("AskUserQuestion", given), given)
 
-    def ask_cancelled(self, key: str) -> None:
-        """Print ``control_cancel_request``."""
-        self._inputs.pop(key, None)
+    def _cancelled(self, key: str) -> None:
+        del self._asked[key]
         emit({"type": "control_cancel_request", "request_id": key})
+
+    shows: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "began": _began, "steered": _steered, "over": _ended, "used": _used, "reasoning": _reasoning,
+        "message": _message, "plan": _plan, "tool": _tool, "search": _search, "retry": _retry, "run": _run,
+        "printed": lambda *_: None, "ran": _ran, "declined": _declined, "write": _write, "permission": _permission,
+        "approve": _approve, "questions": _questions, "cancelled": _cancelled,
+    }  # fmt: skip
+
+    # Lines
 
     def _ask(self, tool: str, call: str, given: dict[str, Any], **fields: Any) -> str:
         key = str(uuid.uuid4())
-        self._inputs[key] = tool, given
+        self._asked[key] = tool
         request = {"subtype": "can_use_tool", "tool_name": tool, "input": given, "tool_use_id": call, **fields}
         emit({"type": "control_request", "request_id": key, "request": request})
         return key
@@ -254,9 +235,8 @@ class Claude(Program):
 
         The number of the prompts ends the line's id, so that a fork at it is known.
         """
-        name, call = self._message
-        fresh, cached, _ = _fresh(call)
-        usage = {"input_tokens": fresh, "cache_read_input_tokens": cached, "output_tokens": 1}
+        name, call = self._answer
+        usage = _named(call, "input_tokens", "cache_read_input_tokens", "output_tokens")
         message = {"id": name, "role": "assistant", "model": model or self._model, "content": [block], "usage": usage}
         place = f"{str(uuid.uuid4())[:24]}{len(self.conversation.prompts):012d}"
         self._line("assistant", message=message, uuid=place, **fields)
@@ -270,8 +250,12 @@ def _fresh(tokens: list[int]) -> list[int]:
     return [tokens[0] - tokens[1], *tokens[1:]]
 
 
-def _words_of(answer: Answer) -> str:
-    given = ", ".join(f'"{question}"="{value}"' for question, value in answer.values.items())
+def _named(tokens: list[int], *names: str) -> dict[str, int]:
+    return dict(zip(names, _fresh(tokens), strict=True))
+
+
+def _words_of(values: dict[str, str]) -> str:
+    given = ", ".join(f'"{question}"="{value}"' for question, value in values.items())
     return f"Your questions have been answered: {given}." if given else "User has approved your plan."
 
 
@@ -302,18 +286,9 @@ def _conversation(words: list[str]) -> Conversation:
     return conversation.load().fork(str(uuid.uuid4()), int(place[-12:]) if place else None)
 
 
-_MODE = "--permission-mode"
-
-
-def main() -> int:
-    """Act as ``claude``: the arguments are the demo's folder, the speed, and those of claude."""
-    demo, speed, *words = sys.argv[1:]
-    if "--version" in words:
-        sys.stdout.write(f"{VERSION} (Claude Code)\n")
-        return 0
-    check_place(Path(demo))
-    return Claude(Path(demo), float(speed), words).serve() if "-p" in words else show_interface("claude")
+def _start(demo: Path, speed: float, words: list[str]) -> Claude | None:
+    return Claude(demo, speed, words) if "-p" in words else None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("claude", f"{VERSION} (Claude Code)", _start))

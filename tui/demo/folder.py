@@ -1,4 +1,4 @@
-"""The folder of a demo: its projects, its settings, and the programs ``codex`` and ``claude`` that its PATH begins with.
+"""The folder of a demo: projects, settings, and the programs ``codex`` and ``claude`` with which its PATH begins.
 
 The programs are launchers that name this folder, so that they play scripts nowhere else.
 """

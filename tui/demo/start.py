@@ -15,7 +15,7 @@ from agentdash.tui.demo.folder import STATE, enter_demo, make_demo
 from agentdash.tui.terminal.watchdog import guard
 from agentdash.tui.tour import TOUR
 
-SESSIONS = (
+SESSIONS: tuple[tuple[str, str, str, dict[str, bool]], ...] = (
     ("codex", "api", "Fix the flaky login test and add a regression test", {}),
     ("claude", "web", "Add dark mode to the settings page", {}),
     ("codex", "infra", "Upgrade the build and run everything in parallel", {"live": False}),
@@ -24,7 +24,7 @@ SESSIONS = (
     ("claude", "infra", "Find out why the build fails, and make it pass", {}),
     ("claude", "web", "Split the settings module without changing what it does", {}),
     ("codex", "infra", "Set up the service for the invoices", {}),
-    ("codex", "api", "Port the tests to pytest, one worker per folder", {"live": False}),
+    ("codex", "api", "Port the tests to pytest, one worker per folder", {}),
 )
 """Agent, project folder, prompt and options of the sessions; a script lists each prompt, and the last leads workers."""
 

@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentdash.tui.demo.command import Command
 from agentdash.tui.demo.files import write_own
@@ -25,12 +25,13 @@ class Answer(NamedTuple):
     """Answers by the key or the text of the question."""
 
 
-class Stopped(Exception):
-    """The turn was interrupted."""
+class EndedError(Exception):
+    """The script or an answer ends the turn."""
 
-
-class Failed(Exception):
-    """The turn failed, for the reason in the message."""
+    def __init__(self, status: str, error: str = "") -> None:
+        super().__init__(error)
+        self.status = status
+        """``interrupted`` or ``failed``."""
 
 
 Wait = float | Command | str
@@ -39,94 +40,79 @@ Wait = float | Command | str
 Steps = Generator[Wait, Answer | None, None]
 """Its caller sends the answer to an ask, else None."""
 
+SHOWN = ("retry", "reasoning", "message", "plan", "tool", "search")
+"""The parts of a beat that are only shown, in this order."""
 
-class Turn:
-    """Plays one script with an agent.
 
-    Args:
-        words: replace their names in the texts of the script.
+def play(agent: "Program", beats: list[Beat], words: dict[str, str]) -> Steps:
+    """Play the moments of a script; ``words`` replace their names in its texts.
+
+    Raises:
+        EndedError: the turn is over before the end of the script.
     """
+    for beat in beats:
+        for number in range(1, beat.get("repeat", 1) + 1):
+            yield beat.get("pause", 0.4) / agent.speed
+            for text in agent.take_steered():
+                agent.show("message", f"You add: {text.strip()}. I keep that in mind.")
+            yield from _beat(agent, filled(beat, {**words, "n": str(number)}), words)
 
-    def __init__(self, agent: "Program", words: dict[str, str]) -> None:
-        self._agent = agent
-        self._words = dict(words)
 
-    def play(self, beats: list[Beat]) -> Steps:
-        """Play the moments.
+def _beat(agent: "Program", beat: Beat, words: dict[str, str]) -> Steps:
+    agent.call_model(sum(len(value) for value in beat.values() if isinstance(value, str)))
+    for name in SHOWN:
+        if name in beat:
+            agent.show(name, beat[name])
+    if "error" in beat:
+        raise EndedError("failed", beat["error"])
+    if "write" in beat:
+        _write(agent, Path(beat["write"]["path"]).absolute(), beat["write"]["content"])
+    if "leave" in beat:
+        _leave(beat["leave"]["argv"], detached=beat["leave"].get("detached", False))
+    answer = Answer(True)
+    if "run" in beat:
+        answer = yield from _run(agent, beat)
+    elif "approve" in beat:
+        answer = yield from _ask(agent, "approve", beat["approve"])
+    elif "questions" in beat:
+        answer = yield from _ask(agent, "questions", beat["questions"])
+    if answer.stops:
+        raise EndedError("interrupted")
+    heard = {"reason": answer.message or "you denied it"}
+    for one in beat.get("questions", ()):
+        heard[f"answer.{one['key']}"] = answer.values.get(one["key"]) or answer.values.get(one["text"]) or "nothing"
+    yield from play(agent, beat.get("allowed" if answer.allowed else "denied", []), words | heard)
 
-        Raises:
-            Stopped, Failed: an answer or the script ends the turn.
-        """
-        for beat in beats:
-            for number in range(1, beat.get("repeat", 1) + 1):
-                self._words["n"] = str(number)
-                yield beat.get("pause", 0.4) / self._agent.speed
-                for text in self._agent.take_steered():
-                    self._agent.said(f"You add: {text.strip()}. I keep that in mind.")
-                yield from self._one(filled(beat, self._words))
 
-    def _one(self, beat: Beat) -> Steps:
-        agent = self._agent
-        agent.called_model(sum(len(value) for value in beat.values() if isinstance(value, str)))
-        for name, show in agent.texts.items():
-            if name in beat:
-                show(beat[name])
-        if "error" in beat:
-            raise Failed(beat["error"])
-        if "run" in beat:
-            yield from self._run(beat)
-        if "write" in beat:
-            self._write(Path(beat["write"]["path"]).absolute(), beat["write"]["content"])
-        if "leave" in beat:
-            _leave(beat["leave"]["argv"], detached=beat["leave"].get("detached", False))
-        if "approve" in beat:
-            yield from self._follow(beat, (yield from self._ask(lambda: agent.ask_plan(beat["approve"]))))
-        if "questions" in beat:
-            yield from self._question(beat)
+def _run(agent: "Program", beat: Beat) -> Generator[Wait, Answer | None, Answer]:
+    """Run a command, after the user's permission if the beat says why it needs one."""
+    call, name = agent.show("run", beat["run"]), beat.get("always", "")
+    answer = Answer(True)
+    if "why" in beat and not agent.trusted and name not in agent.always:
+        answer = yield from _ask(agent, "permission", call, beat["run"], beat["why"])
+    if answer.always:
+        agent.always.add(name)
+    if answer.allowed:
+        command = Command(beat["run"], call)
+        yield command
+        agent.show("ran", command)
+    else:
+        agent.show("declined", call, beat["run"], answer.message)
+    return answer
 
-    def _run(self, beat: Beat) -> Steps:
-        """Run a command, after the user's permission if the beat says why it needs one."""
-        agent, line = self._agent, beat["run"]
-        call = agent.command_began(line)
-        answer = Answer(True)
-        if "why" in beat and beat.get("always") not in agent.always:
-            answer = yield from self._ask(lambda: agent.ask_command(call, line, beat), trusted=agent.trusted)
-        if not answer.allowed:
-            agent.command_declined(call, line, answer)
-        elif answer.always:
-            agent.always.add(beat.get("always"))
-        if answer.allowed:
-            running = Command(line, lambda text: agent.command_printed(call, text))
-            yield running
-            agent.command_ended(call, line, running)
-        yield from self._follow(beat, answer)
 
-    def _write(self, path: Path, content: str) -> None:
-        try:
-            self._agent.wrote(path, write_own(self._agent.demo, path, content), content, "")
-        except OSError as error:
-            self._agent.wrote(path, "", content, str(error))
+def _ask(agent: "Program", name: str, *values: Any) -> Generator[Wait, Answer | None, Answer]:
+    """Ask the user, if the agent has a way to ask."""
+    if not agent.asks:
+        return Answer(False, message="I may not ask you")
+    return (yield agent.show(name, *values)) or Answer(False)
 
-    def _question(self, beat: Beat) -> Steps:
-        questions = beat["questions"]
-        answer = yield from self._ask(lambda: self._agent.ask_questions(questions))
-        for one in questions:
-            given = answer.values.get(one["key"]) or answer.values.get(one["text"]) or "nothing"
-            self._words[f"answer.{one['key']}"] = given
-        yield from self._follow(beat, answer)
 
-    def _ask(self, ask: Callable[[], str], *, trusted: bool = False) -> Generator[Wait, Answer | None, Answer]:
-        """Ask the user, unless the agent is trusted or has no way to ask."""
-        if trusted or not self._agent.asks:
-            return Answer(trusted, message="I may not ask you")
-        return (yield ask()) or Answer(False)
-
-    def _follow(self, beat: Beat, answer: Answer) -> Steps:
-        """Play what follows the user's answer."""
-        if answer.stops:
-            raise Stopped
-        self._words["reason"] = answer.message or "you denied it"
-        yield from self.play(beat.get("allowed" if answer.allowed else "denied", []))
+def _write(agent: "Program", path: Path, content: str) -> None:
+    try:
+        agent.show("write", path, write_own(agent.demo, path, content), content, "")
+    except OSError as error:
+        agent.show("write", path, "", content, str(error))
 
 
 def _leave(argv: list[str], *, detached: bool) -> None:
