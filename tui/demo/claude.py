@@ -125,7 +125,7 @@ class Claude(Program):
             subtype="error_during_execution" if status == "interrupted" else "success",
             is_error=status != "completed",
             num_turns=1,
-            terminal_reason=status,
+            terminal_reason={"completed": status, "failed": "api_error"}.get(status, "aborted_streaming"),
             stop_reason={"completed": "end_turn", "failed": "stop_sequence"}.get(status),
             result=error,
             total_cost_usd=cost,

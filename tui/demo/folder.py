@@ -26,6 +26,9 @@ _SETTINGS = f"""\
 # The settings of this demo.
 default_agent = "codex"
 
+[queue]
+max_running = 16
+
 [agents.codex]
 model = "{codex.MODEL}"
 approvals = "ask"

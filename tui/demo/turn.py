@@ -40,7 +40,7 @@ Wait = float | Command | str
 Steps = Generator[Wait, Answer | None, None]
 """Its caller sends the answer to an ask, else None."""
 
-SHOWN = ("retry", "reasoning", "message", "plan", "tool", "search")
+SHOWN = ("retry", "reasoning", "plan", "message", "tool", "search")
 """The parts of a beat that are only shown, in this order."""
 
 
