@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import usage_scene
 from screen import Picture, select, shown
@@ -178,10 +179,10 @@ def main() -> int:
 
 @contextmanager
 def a_demo(folder: Path) -> Iterator[SessionManager]:
-    """Provide the manager of a new demo, and stop its sessions at the end."""
+    """Provide the manager of a new demo, whose folder no picture names, and stop its sessions at the end."""
     make_demo(folder, SPEED)
     enter_demo(folder)
-    with SessionManager() as manager:
+    with SessionManager() as manager, patch("agentdash.tui.screens.main.usual_home", lambda: manager.reader.home):
         try:
             yield manager
         finally:

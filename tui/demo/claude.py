@@ -1,6 +1,6 @@
 """The demo's ``claude``: scripts in the protocol of ``claude -p --output-format stream-json`` (2.1.197).
 
-The lines are those of the real one, as far as the adapter reads them (docs/protocols/claude.md).
+The lines are those of the real one, as far as the adapter reads them (docs/protocols/claude.md, "Stream").
 """
 
 import os

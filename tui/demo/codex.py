@@ -1,6 +1,6 @@
 """The demo's ``codex``: scripts in the protocols of ``codex exec --json`` and ``codex app-server`` (0.171.0).
 
-The lines are those of the real one, as far as an adapter reads them (docs/protocols/codex.md).
+The lines are those of the real one, as far as an adapter reads them (docs/protocols/codex.md, "Stream").
 """
 
 import os

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 Beat = dict[str, Any]
-"""One moment of a script: a pause in seconds, then its actions (:meth:`.turn.Turn.play`)."""
+"""One moment of a script: a pause in seconds, then its actions (:func:`.turn.play`)."""
 
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
 _FOLDER = Path(__file__).parent / "scripts"

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.settings.config import load_config
 from agentdash.tui.demo.files import write_own
@@ -55,6 +56,7 @@ def test_its_settings_ask_and_name_models_with_prices(demo):
     assert config.default_agent == "codex"
     for agent in ("codex", "claude"):
         settings = config.settings_for(agent, {})
+        assert isinstance(settings, LiveSettings)
         assert (settings.approvals, settings.live) == ("ask", True)
         assert price_of(settings.model, {}) is not None
 
