@@ -1,4 +1,4 @@
-"""Take the pictures of the documents: the real dashboard with real sessions of the demo agent.
+"""Take the pictures of the documents: the real dashboard with real sessions of the demo's agents.
 
 ``make screenshots`` writes each scene as PNG: Textual makes an SVG, and headless Chromium draws it.
 """
@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import usage_scene
 from screen import Picture, select, shown
 from textual.pilot import Pilot
 
-from agentdash.sessions.agents.codex.adapter import Codex
-from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Start
@@ -28,27 +27,31 @@ from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
+from agentdash.tui.demo.files import PROJECTS
+from agentdash.tui.demo.folder import enter_demo, make_demo
 from agentdash.tui.state.ui_state import FILE
 from agentdash.tui.tour import TOUR
 
 HERE = Path(__file__).parent
-CODEX = HERE.parent / "tests" / "tools" / f"codex-{Codex.tested_versions[-1]}" / "node_modules" / ".bin"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 SESSIONS = (
-    ("web", "Rename the store and its tests", "followup"),
-    ("api", "Write the migration for the orders table", "done"),
-    ("web", "Start a dev server and check the home page", "leftovers"),
-    ("infra", "Run the load test against staging", "tree"),
-    ("infra", "Upgrade the build and run everything in parallel", "tree"),
-    ("api", "Split the monolith into services, step by step", "long"),
-    ("web", "Add dark mode to the settings page", "fail"),
-    ("auth", "Fix the flaky login test and add a regression test", "done"),
+    ("web", "claude", "Rename the store and its tests"),
+    ("api", "codex", "Write the migration for the orders table"),
+    ("web", "codex", "Start a dev server and check the home page"),
+    ("infra", "claude", "Port the tests of api"),
+    ("infra", "codex", "Upgrade the build and run everything in parallel"),
+    ("api", "claude", "Split the monolith into services, step by step"),
+    ("web", "claude", "Add dark mode to the settings page"),
+    ("auth", "codex", "Fix the flaky login test and add a regression test"),
 )
-RUNNING = {"tree", "long"}
+"""Project, agent and prompt; a prompt that no script of the demo lists begins the first one's."""
 
-ASKING = ("infra", "Clean the build and make it again", "ask")
-"""A live session that asks the user: the project, the prompt, and the script."""
+RUNNING = {SESSIONS[3][2], SESSIONS[4][2], SESSIONS[5][2]}
+SPEED = 4.0
+
+ASKING = ("infra", "Find out why the build fails, and make it pass")
+"""A live session that asks the user: the project and the prompt."""
 
 ASK_SECONDS = 60.0
 """Time within which it asks, and the lead of :data:`FAMILY` has started its workers."""
@@ -162,34 +165,29 @@ def main() -> int:
             usage_scene.prepare(manager)
             for name, scene in usage_scene.SCENES.items():
                 asyncio.run(take(manager, name, scene))
-        make_demo(home / "state", home / "code")
-        with SessionManager(home / "state", home / "config.toml") as manager:
-            start(manager, home)
-            try:
-                for name, scene in SCENES.items():
-                    asyncio.run(take(manager, name, scene))
-            finally:
-                for session in manager.reader.sessions():
-                    manager.stop(session.id, NOW)
-        make_demo(home / "family", home / "work")
-        with SessionManager(home / "family", home / "config.toml") as manager:
-            start_family(manager, home / "work")
-            try:
-                for name, scene in FAMILY.items():
-                    asyncio.run(take(manager, name, scene))
-            finally:
-                for session in manager.reader.sessions():
-                    manager.stop(session.id, NOW)
-        make_demo(home / "live", home / "projects")
-        with SessionManager(home / "live", home / "config.toml") as manager:
-            start_live(manager, home / "projects")
-            try:
-                for name, scene in LIVE.items():
-                    asyncio.run(take(manager, name, scene))
-            finally:
-                for session in manager.reader.sessions():
-                    manager.stop(session.id, NOW)
+        for name, begin, scenes in (
+            ("code", start, SCENES),
+            ("work", start_family, FAMILY),
+            ("live", start_live, LIVE),
+        ):
+            with a_demo(home / name) as manager:
+                begin(manager, home / name / PROJECTS)
+                for scene, picture in scenes.items():
+                    asyncio.run(take(manager, scene, picture))
     return 0
+
+
+@contextmanager
+def a_demo(folder: Path) -> Iterator[SessionManager]:
+    """Provide the manager of a new demo, whose folder no picture names, and stop its sessions at the end."""
+    make_demo(folder, SPEED)
+    enter_demo(folder)
+    with SessionManager() as manager, patch("agentdash.tui.screens.main.usual_home", lambda: manager.reader.home):
+        try:
+            yield manager
+        finally:
+            for session in manager.reader.sessions():
+                manager.stop(session.id, NOW)
 
 
 def start_family(manager: SessionManager, code: Path) -> None:
@@ -199,7 +197,7 @@ def start_family(manager: SessionManager, code: Path) -> None:
         TimeoutError: that takes longer than ``ASK_SECONDS``.
     """
     (code / "api").mkdir(parents=True, exist_ok=True)
-    manager.spawn(Start(LEAD, agent="codex-demo", cwd=str(code / "api"), options={"script": "lead"}))
+    manager.spawn(Start(LEAD, agent="codex", cwd=str(code / "api")))
     deadline = monotonic() + ASK_SECONDS
     while len(manager.reader.sessions()) < 5 or not manager.reader.sessions(statuses={Status.FAILED}):
         if monotonic() > deadline:
@@ -213,10 +211,9 @@ def start_live(manager: SessionManager, code: Path) -> None:
     Raises:
         TimeoutError: it does not ask within ``ASK_SECONDS``.
     """
-    project, prompt, script = ASKING
+    project, prompt = ASKING
     (code / project).mkdir(parents=True, exist_ok=True)
-    options = {"script": script, "speed": 12.0, "live": True}
-    manager.spawn(Start(prompt, agent="demo", cwd=str(code / project), options=options))
+    manager.spawn(Start(prompt, agent="claude", cwd=str(code / project)))
     deadline = monotonic() + ASK_SECONDS
     while not manager.reader.sessions()[0].asking:
         if monotonic() > deadline:
@@ -224,19 +221,18 @@ def start_live(manager: SessionManager, code: Path) -> None:
         asyncio.run(asyncio.sleep(0.1))
 
 
-def start(manager: SessionManager, home: Path) -> None:
+def start(manager: SessionManager, code: Path) -> None:
     """Start sessions with different outcomes, and wait until each is as far as the pictures need it."""
-    for project, prompt, script in SESSIONS:
-        folder = home / "code" / project
-        folder.mkdir(parents=True, exist_ok=True)
-        speed = 1.5 if script in RUNNING else 12.0
-        manager.spawn(Start(prompt, agent="demo", cwd=str(folder), options={"script": script, "speed": speed}))
-    begin_repository(home / "code" / "auth")
+    for project, agent, prompt in SESSIONS:
+        (code / project).mkdir(parents=True, exist_ok=True)
+        manager.spawn(Start(prompt, agent=agent, cwd=str(code / project), options={"live": False}))
+    begin_repository(code / "auth")
     sessions = {session.task: session for session in manager.reader.sessions()}
-    manager.wait([sessions[prompt].id for _, prompt, script in SESSIONS if script not in RUNNING], timeout=60)
-    manager.prompts.inject(sessions[SESSIONS[0][1]].id, "And the same for the cache")
-    manager.wait([sessions[SESSIONS[0][1]].id], timeout=60)
-    manager.housekeeping.mark_seen(sessions[SESSIONS[0][1]].id)
+    manager.wait([session.id for prompt, session in sessions.items() if prompt not in RUNNING], timeout=60)
+    first = sessions[SESSIONS[0][2]]
+    manager.prompts.inject(first.id, "And the same for the cache")
+    manager.wait([first.id], timeout=60)
+    manager.housekeeping.mark_seen(first.id)
     busy = next(session for session in manager.reader.sessions() if "monolith" in session.task)
     while len(manager.reader.steps.trajectory(busy.id)) < 40:
         asyncio.run(asyncio.sleep(0.2))
@@ -302,7 +298,7 @@ def as_png(svg: Path, picture: Path) -> None:
 def scratch_home() -> Iterator[Path]:
     """Change to a temporary home, so that no path of this machine is in the pictures."""
     with tempfile.TemporaryDirectory(prefix="agentdash-pictures-", ignore_cleanup_errors=True) as folder:
-        os.environ |= {"HOME": folder, "PATH": f"{CODEX}{os.pathsep}{os.environ['PATH']}"}
+        os.environ["HOME"] = folder
         os.chdir(folder)
         yield Path(folder)
 

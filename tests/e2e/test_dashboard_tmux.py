@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.manager import SessionManager
-from agentdash.tui.demo import SCRIPTS
+from agentdash.tui.demo.start import SESSIONS
 
 pytestmark = pytest.mark.usefixtures("demo_agent")
 
@@ -169,7 +169,7 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
     with SessionManager(tmp_path / "demo" / "state") as manager:
         found = manager.reader.sessions()
-    assert len(found) >= len(SCRIPTS)
+    assert len(found) >= len(SESSIONS)
     assert all(session.status.ended for session in found)
     assert not any(leftovers(session.id) for session in found)
 

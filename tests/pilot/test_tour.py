@@ -3,7 +3,6 @@
 import pytest
 from msgspec import structs
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.tui.keys.footer import first_keys
 from agentdash.tui.keys.keymap import Keymap
@@ -83,8 +82,6 @@ async def test_the_header_shows_a_state_folder_that_the_user_chose(dashboard, ma
     monkeypatch.setenv("HOME", str(manager.home.parent))  # the header has room for a short path
     if folder == "usual":
         monkeypatch.setattr("agentdash.tui.screens.main.usual_home", lambda: manager.home)
-    elif folder == "demo":
-        mark_demo(manager.home, manager.home.parent)
-    async with dashboard() as d:
+    async with dashboard(tour=TOUR if folder == "demo" else ()) as d:
         await d.shows("1 running")
         assert ("~/state" in d.text().splitlines()[0]) is (folder == "chosen")

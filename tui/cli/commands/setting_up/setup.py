@@ -26,7 +26,7 @@ def demo(folder: Path | None) -> int:
     The demo has its own state folder, which is removed at the end.  --dir keeps it: name a new or empty folder, or the
     folder of an earlier demo.
     """
-    from agentdash.tui.demo import run_demo
+    from agentdash.tui.demo.start import run_demo
 
     if folder:
         return run_demo(folder.absolute(), kept=True)

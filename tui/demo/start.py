@@ -6,38 +6,36 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
-from agentdash.sessions.settings.config import PROFILE
+from agentdash.tui.demo.files import PROJECTS
+from agentdash.tui.demo.folder import STATE, enter_demo, make_demo
 from agentdash.tui.terminal.watchdog import guard
 from agentdash.tui.tour import TOUR
 
-SCRIPTS = (
-    ("codex-demo", "done", "api", "Fix the flaky login test and add a regression test"),
-    ("claude-demo", "fail", "web", "Add dark mode to the settings page"),
-    ("codex-demo", "tree", "infra", "Upgrade the build and run everything in parallel"),
-    ("claude-demo", "long", "api", "Split the monolith into services, step by step"),
-    ("codex-demo", "leftovers", "web", "Start a dev server and check the home page"),
-    ("claude-demo", "ask", "infra", "Find out why the build fails, and make it pass"),
-    ("codex-demo", "lead", "api", "Port the tests to pytest, one worker per folder"),
+SESSIONS: tuple[tuple[str, str, str, dict[str, bool]], ...] = (
+    ("codex", "api", "Fix the flaky login test and add a regression test", {}),
+    ("claude", "web", "Add dark mode to the settings page", {}),
+    ("codex", "infra", "Upgrade the build and run everything in parallel", {"live": False}),
+    ("claude", "api", "Split the monolith into services, step by step", {}),
+    ("codex", "web", "Start a dev server and check the home page", {"live": False}),
+    ("claude", "infra", "Find out why the build fails, and make it pass", {}),
+    ("claude", "web", "Split the settings module without changing what it does", {}),
+    ("codex", "infra", "Set up the service for the invoices", {}),
+    ("codex", "api", "Port the tests to pytest, one worker per folder", {}),
 )
-"""Agent, script, project folder and prompt of seven sessions with different outcomes; the last one leads workers."""
+"""Agent, project folder, prompt and options of the sessions; a script lists each prompt, and the last leads workers."""
 
-LIVE = {"ask"}
-"""The scripts of live agents."""
-
-
-OPTIONS = {"limits": {"wall_seconds": 1800.0}}
+LIMITS = {"limits": {"wall_seconds": 1800.0}}
 """Limits that end the sessions on their own if the demo is killed with -9."""
 
 ENDING = "Stopping the demo sessions…"
 
 
 def run_demo(directory: Path, *, kept: bool) -> int:
-    """Start seven scripted sessions below ``directory``, show them, and stop the running ones at the end.
+    """Start scripted sessions below ``directory``, show them, and stop the running ones at the end.
 
     Returns the dashboard's exit code.  Nothing outside the folder is changed.  ``kept`` is true if the folder stays.
 
@@ -47,18 +45,15 @@ def run_demo(directory: Path, *, kept: bool) -> int:
     from agentdash.tui.startup import check_terminal, open_dashboard
 
     check_terminal()
-    home, projects = directory / "state", directory / "projects"
-    make_demo(home, projects)
-    os.environ["AGENTDASH_HOME"] = str(home)  # for commands that run inside a session
-    os.environ["AGENTDASH_CONFIG"] = str(directory / "config.toml")
-    os.environ.pop(PROFILE, None)  # the demo's settings have no profiles
+    home, projects = directory / STATE, directory / PROJECTS
+    make_demo(directory)
+    enter_demo(directory)
     with SessionManager(home) as manager:
-        for agent, script, project, prompt in SCRIPTS:
+        for agent, project, prompt, options in SESSIONS:
             folder = projects / project
             folder.mkdir(exist_ok=True)
-            options = OPTIONS | {"script": script, "live": script in LIVE}
-            manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=options))
-        os.chdir(projects)  # a new session starts in a folder in which the demo agents may work
+            manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=LIMITS | options))
+        os.chdir(projects)  # a new session starts in a folder in which the demo's agents may work
         try:
             return open_dashboard(manager, tour=TOUR)
         finally:
