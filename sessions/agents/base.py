@@ -117,10 +117,6 @@ class Agent(ABC):
     """The fields that each of these events has."""
     prompted: ClassVar[bool] = True
     """True if the agent takes prompts; a plain command does not, and uses no model."""
-    demo_only: ClassVar[bool] = False
-    """True if the agent plays a script, and starts only in the state folder of `agentdash demo`."""
-    offered: ClassVar[bool] = True
-    """False if a front end lists other agents instead; the agent can still be started by its name."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
     project_keys: ClassVar[Set[str]] = frozenset()
     """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""

@@ -9,11 +9,11 @@ from verbs import verb
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 CONFIG = """
-default_agent = "demo"
-[agents.demo]
+default_agent = "scripted"
+[agents.scripted]
 speed = 100.0
 script = "quick"
 [queue]
@@ -39,10 +39,10 @@ def settings(tmp_path, monkeypatch):
 
 @pytest.fixture
 def sessions(manager, settings):
-    """Start sessions of the demo agent and wait for their ends."""
+    """Start sessions of the scripted agent and wait for their ends."""
 
     def start(*titles):
-        begun = [manager.spawn(Start(f"begin {title}", agent="demo", title=title)) for title in titles]
+        begun = [manager.spawn(Start(f"begin {title}", agent="scripted", title=title)) for title in titles]
         return manager.wait([one.id for one in begun], timeout=120)
 
     return start

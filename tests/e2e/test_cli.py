@@ -668,7 +668,7 @@ def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
         (["spawn", "caf\udce9"], 2, "not UTF-8"),
         (["wait", "--timeout", "-1", "abcd"], 2, "'-1' is not a valid duration"),
         (["config"], 2, "Missing command"),
-        (["demo"], 2, "needs a terminal"),
+        (["scripted"], 2, "needs a terminal"),
         (["show", "zzzz"], 1, "No session with id 'zzzz'"),
         (["stop", "zzzz"], 1, "No session with id"),
         (["show", ""], 2, "Empty session id"),
@@ -690,7 +690,7 @@ def test_bad_input(cli: Cli, arguments: list[str], code: int, message: str) -> N
     assert (result.code, result.out) == (code, "")
     assert message in result.err
     assert "Traceback" not in result.err
-    if arguments[0] in ("config", "demo"):
+    if arguments[0] in ("config", "scripted"):
         return  # these two have no --json of their own
     command = [arguments[0], "--json", *arguments[1:]] if arguments != ["fly"] else ["fly", "--json"]
     as_json = cli(*command)
@@ -760,9 +760,9 @@ def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.Mon
     assert cli("ls", "--json").error["type"] == "StoreError"
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 def test_a_prompt_into_a_running_session_waits_for_the_end_of_its_turn(cli: Cli) -> None:
-    session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
+    session = cli("spawn", "--agent", "scripted", "go [[script:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
     assert (result.code, result.out) == (0, "queued #1, after turn 1\n")
     prompt = cli("inject", session, "and better", "--json").json["prompt"]

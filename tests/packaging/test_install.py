@@ -20,7 +20,6 @@ DATA = {
     "sessions/storage/schema.sql",
     "tui/agentdash.tcss",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "schema").iterdir()),
-    *(str(path.relative_to(ROOT)) for path in (ROOT / "sessions/agents/demo/scripts").iterdir()),
 }
 
 

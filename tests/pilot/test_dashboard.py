@@ -609,11 +609,11 @@ async def test_without_any_agent_the_screen_says_what_to_install_and_nothing_can
 
 
 async def test_a_demo_session_found_in_a_normal_folder_is_not_repeated(dashboard, manager):
-    manager.put(session("demo0001", Status.DONE, "an old demo", created=-1, agent="demo"))
+    manager.put(session("demo0001", Status.DONE, "an old demo", created=-1, agent="scripted"))
     async with dashboard() as d:
         await d.select("demo0001")
         await d.press("N")
-        await d.shows("The demo agent works only inside `agentdash demo`.")
+        await d.shows("The scripted agent works only inside `agentdash demo`.")
         assert d.app.screen is d.main
 
 

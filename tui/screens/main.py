@@ -11,7 +11,6 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentdash.sessions.agents.demo.place import find_demo
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
@@ -397,5 +396,5 @@ class MainScreen(SessionScreen):
 
 
 def _where(home: Path) -> str:
-    """Return the state folder for the header; "" for the usual one, and for that of a demo."""
-    return "" if home == usual_home() or find_demo(home) is not None else place(str(home))
+    """Return the state folder for the header; "" for the usual one."""
+    return "" if home == usual_home() else place(str(home))

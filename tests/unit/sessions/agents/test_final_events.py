@@ -208,9 +208,9 @@ def test_words_that_are_no_text_are_still_the_reason() -> None:
     assert verdict.reason == "too many turns"
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude", "demo"])
+@pytest.mark.parametrize("agent", ["codex", "claude", "scripted"])
 def test_an_unknown_event_hides_no_end(agent: str) -> None:
-    good = {"codex": {"type": "turn.completed"}, "claude": GOOD, "demo": {"type": "ended", "ok": True}}[agent]
+    good = {"codex": {"type": "turn.completed"}, "claude": GOOD, "scripted": {"type": "ended", "ok": True}}[agent]
     adapter = agent_named(agent)
     parser = adapter.parser()
     for event in ({"type": "of_tomorrow"}, good, {"type": "of_tomorrow"}, {"type": "system", "subtype": "x"}, 5):
@@ -226,4 +226,4 @@ def test_an_unknown_event_hides_no_end(agent: str) -> None:
 )
 def test_the_demo_agents_end_is_good_only_if_it_says_so(ok: Any, status: Status) -> None:
     event = {"type": "ended", "ok": ok, "input_tokens": -1, "cost_usd": "x", "error": None}
-    assert ended("demo", event)[0].status is status
+    assert ended("scripted", event)[0].status is status
