@@ -5,10 +5,9 @@ that a process loads nothing that it does not need.
 """
 
 import sys
-from pathlib import PurePath
 
 REGISTRY = "agentdash.sessions.agents.registry"
-HERE = str(PurePath(__file__).parent)
+HERE = __file__.rpartition("/")[0]
 
 
 def add(registry):
@@ -41,7 +40,7 @@ def load_other():
     folders = [folder for folder in sys.path if folder != HERE]
     kept, sys.path[:] = sys.path[:], folders
     try:
-        import sitecustomize
+        __import__(__name__)
     except ImportError:
         pass
     finally:

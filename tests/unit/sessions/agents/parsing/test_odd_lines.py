@@ -191,7 +191,8 @@ CHANGED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
      {"kind": StepKind.COMMAND, "call_id": None, "status": StepStatus.INTERRUPTED}, ""),
     ("claude", {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": 1, "content": [[]]}]}},
      {"kind": StepKind.TOOL_CALL, "text": "1", "output": "[[]]"}, ""),
-    ("scripted", {"type": "file", "path": "a", "kind": "add", "diff": "x", "size": 1}, {"kind": StepKind.FILE_CHANGE}, ""),
+    ("scripted", {"type": "file", "path": "a", "kind": "add", "diff": "x", "size": 1},
+     {"kind": StepKind.FILE_CHANGE}, ""),
 ]  # fmt: skip
 
 

@@ -67,7 +67,8 @@ class Use:
 def use(tmp_path):
     made = Use(tmp_path)
     for name, agent, cwd, parent in [
-        ("a", "claude", "/x", None), ("b", "codex", "/x", "a"), ("c", "codex", "/y", None), ("d", "scripted", "/y", None),
+        ("a", "claude", "/x", None), ("b", "codex", "/x", "a"), ("c", "codex", "/y", None),
+        ("d", "scripted", "/y", None),
     ]:  # fmt: skip
         made.session(name, agent, cwd, parent)
     made.use("a", reported=1.5, model="opus")
