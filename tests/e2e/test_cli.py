@@ -668,7 +668,7 @@ def test_the_dashboard_needs_a_terminal(cli: Cli) -> None:
         (["spawn", "caf\udce9"], 2, "not UTF-8"),
         (["wait", "--timeout", "-1", "abcd"], 2, "'-1' is not a valid duration"),
         (["config"], 2, "Missing command"),
-        (["scripted"], 2, "needs a terminal"),
+        (["demo"], 2, "needs a terminal"),
         (["show", "zzzz"], 1, "No session with id 'zzzz'"),
         (["stop", "zzzz"], 1, "No session with id"),
         (["show", ""], 2, "Empty session id"),
@@ -690,7 +690,7 @@ def test_bad_input(cli: Cli, arguments: list[str], code: int, message: str) -> N
     assert (result.code, result.out) == (code, "")
     assert message in result.err
     assert "Traceback" not in result.err
-    if arguments[0] in ("config", "scripted"):
+    if arguments[0] in ("config", "demo"):
         return  # these two have no --json of their own
     command = [arguments[0], "--json", *arguments[1:]] if arguments != ["fly"] else ["fly", "--json"]
     as_json = cli(*command)

@@ -23,7 +23,7 @@ VERBS = {
     "clean": ["clean --older-than 0s"], "compact": ["compact S"], "completion": ["completion bash"],
     "config": ["config init", "config edit", "config show", "config check", "config presets", "config templates",
                "config keys"],
-    "continue": ["continue S go"], "scripted": ["scripted"], "deny": ["deny S"], "digest": ["digest S"],
+    "continue": ["continue S go"], "demo": ["demo"], "deny": ["deny S"], "digest": ["digest S"],
     "doctor": ["doctor --rebuild"], "events": ["events"], "explain": ["explain S"], "export": ["export S"],
     "fork": ["fork S go"], "inject": ["inject S more"], "interrupt": ["interrupt S"],
     "ls": ["ls", "ls --table"], "mark": ["mark S", "mark --unread S"], "mcp": ["mcp --config json"],

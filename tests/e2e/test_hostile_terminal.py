@@ -35,7 +35,7 @@ OURS = re.compile(r"\x1b\[(?:0|1|2|3[1-6])(?:;[12])?m")
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 
-FULL_SCREEN = {"watch", "scripted"}
+FULL_SCREEN = {"watch", "demo"}
 """Verbs that draw through Textual; here only what they say of a wrong argument is tried."""
 
 DRIVER = """

@@ -1,4 +1,4 @@
-"""A lead outside agentdash with scripted agent as workers: real processes, the tools as a client calls them."""
+"""A lead outside agentdash with scripted agents as workers: real processes, the tools as a client calls them."""
 
 import threading
 from pathlib import Path
@@ -13,13 +13,21 @@ from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
 
-DEMO = '[agents.scripted]\nspeed = 200\n[agents.scripted]\nspeed = 200\nlive = true\napprovals = "ask"\n'
+SETTINGS = """
+[orchestration]
+mode = "full"
+[agents.scripted]
+speed = 200
+[presets.live]
+agent = "scripted"
+options = { live = true, approvals = "ask" }
+"""
 
 
 @pytest.fixture
 def lead(scripted_agent, manager, tmp_path):
-    """A lead in a demo; ``manager`` stops its workers at the end of the test."""
-    (tmp_path / "config.toml").write_text(DEMO)
+    """A lead outside; ``manager`` stops its workers at the end of the test."""
+    (tmp_path / "config.toml").write_text(SETTINGS)
     with SessionManager(caller=lead_of()) as own:
         yield Leading(own, wait_seconds=60.0)
 
@@ -97,7 +105,7 @@ def test_a_message_can_interrupt_a_turn(lead, begun):
 
 
 def test_a_worker_that_asks_is_answered(lead):
-    started = lead.call("delegate", task="[[script:edit]]", agent="scripted")
+    started = lead.call("delegate", task="[[script:edit]]", preset="live")
     needing = lead.call("wait_for", seconds=60)["needs_you"][0]
     assert needing["asks"][0]["wants"] == "edit src/greeting.py"
     assert lead.call("answer", session=started["session"], decision="allow")["decision"] == "allow"
@@ -107,7 +115,7 @@ def test_a_worker_that_asks_is_answered(lead):
 
 
 def test_only_the_user_allows_something_dangerous(lead):
-    started = lead.call("delegate", task="[[script:ask]]", agent="scripted")
+    started = lead.call("delegate", task="[[script:ask]]", preset="live")
     assert lead.call("wait_for", seconds=60)["needs_you"]
     with pytest.raises(RefusalError, match=r"^needs_the_user: "):
         lead.call("answer", session=started["session"], decision="allow")

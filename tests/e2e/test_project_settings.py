@@ -25,7 +25,7 @@ prompt = "Look at {prompt}."
 
 
 class Project:
-    """A folder of the demo with a file of settings, and the command line in it."""
+    """A folder with a file of settings, and the command line in it."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.root = tmp_path / "repository"
@@ -80,7 +80,7 @@ def test_an_untrusted_project_warns_once_and_changes_nothing(project: Project) -
 def test_trust_asks_at_a_terminal_and_only_yes_trusts(project: Project) -> None:
     asked = project.run("trust")
     assert (asked.returncode, "add --yes" in asked.stderr) == (1, True)
-    assert 'default_agent = "scripted"  (yours: "scripted")' in asked.stdout
+    assert 'default_agent = "scripted"  (yours: "codex")' in asked.stdout
     assert "limits.output_mb = 900  (no effect: yours is 500.0)" in asked.stdout
     assert project.at_a_terminal("n", "trust") == 1
     assert project.at_a_terminal("", "trust") == 1
@@ -131,7 +131,7 @@ def test_the_list_names_the_origin_of_each_value(project: Project) -> None:
     ("text", "message"),
     [
         ("[agents.scripted]\nbin = '/bin/sh'\n", ".agentdash.toml:2: agents.scripted.bin: A project cannot set it."),
-        ("default_agent = 'demo'\n[queue]\n", ".agentdash.toml:2: queue: A project cannot set it."),
+        ("default_agent = 'scripted'\n[queue]\n", ".agentdash.toml:2: queue: A project cannot set it."),
         ("[limits]\ntokens = \n", ".agentdash.toml:2: limits.tokens: Invalid value"),
     ],
 )

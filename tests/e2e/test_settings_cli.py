@@ -119,7 +119,7 @@ def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) 
 
 
 def test_get_gives_a_value_a_table_or_exit_code_1(cli: Cli) -> None:
-    assert cli("config", "get", "default_agent") == (0, "demo\n", "")
+    assert cli("config", "get", "default_agent") == (0, "scripted\n", "")
     assert cli("config", "get", "agents.scripted.speed") == (0, "100.0\n", "")
     assert cli("config", "get", "presets.quick.options") == (0, 'script = "done"\n', "")
     assert cli("config", "get", "limits.cost_usd") == (1, "", "")
@@ -218,7 +218,7 @@ def test_a_preset_that_is_not_there_or_says_nothing(cli: Cli) -> None:
 
 
 def test_presets_are_listed(cli: Cli, tmp_path: Path) -> None:
-    assert cli("config", "presets") == (0, "quick  demo x2  Look at {prompt}, please.\n", "")
+    assert cli("config", "presets") == (0, "quick  scripted x2  Look at {prompt}, please.\n", "")
     assert cli.json("config", "presets")[0]["name"] == "quick"
     (tmp_path / "config.toml").unlink()
     assert "No presets yet." in cli("config", "presets")[1]

@@ -55,7 +55,7 @@ def test_an_error_of_pip_is_shown_and_the_next_make_tries_again(checkout):
 
 
 def test_the_demo_installs_nothing_that_only_the_tests_need(checkout):
-    checkout("scripted")
+    checkout("demo")
     assert "[dev]" not in (checkout.folder / "pip.log").read_text()
     checkout("lint")
     assert (checkout.folder / "pip.log").read_text().endswith("--editable .[dev]\n")

@@ -33,7 +33,7 @@ def test_the_format_is_told_by_the_content() -> None:
         ([b'{"id":"1","timestamp":"x","type":"gemini","content":""}'], "gemini-session"),
         ([b'{"id":"1","timestamp":"x","type":"user","content":[]}'], "gemini-session"),
         ([b'{"sessionId":"1","type":"user","id":"1","timestamp":"x","content":""}'], "claude-project"),
-        ([b'{"type":"started","conversation":"1","model":"scripted"}'], "scripted"),
+        ([b'{"type":"started","conversation":"1","model":"scripted"}'], None),
         ([b'{"type":"message","text":"x"}'], None),
         (
             [

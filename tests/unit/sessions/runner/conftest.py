@@ -18,6 +18,11 @@ from scripted.conversation import Conversation
 from scripted.dialogue import ScriptedDialogue
 
 
+@pytest.fixture(autouse=True)
+def known(scripted_agent):
+    """The agent of these sessions is known."""
+
+
 @pytest.fixture
 def layout(tmp_path):
     layout = Layout(tmp_path / "state")

@@ -21,7 +21,7 @@ from agentdash.tui.services.write_access import WriteAccess
 READING = {"prompts", "plan", "sent", "allowance", "named"}
 """What the queue and the prompter have for the verbs that change something."""
 
-LAUNCH = Launch(argv=("agentdash", "scripted"))
+LAUNCH = Launch(argv=("agentdash", "demo"))
 
 
 def verbs(kind):
@@ -45,9 +45,7 @@ def test_the_reader_needs_nothing_but_queries(tmp_path):
     layout = Layout(tmp_path / "state")
     layout.create()
     store = Store(layout.database)
-    store.create(
-        Start("hello", agent="scripted", title="t", cwd="/", session_id="session-1"), LAUNCH, "run-1", host="h"
-    )
+    store.create(Start("hello", agent="demo", title="t", cwd="/", session_id="session-1"), LAUNCH, "run-1", host="h")
     reader = SessionReader(layout, Queries(layout.database))
     assert [session.title for session in reader.sessions()] == ["t"]
     assert [prompt.text for prompt in reader.prompts("session-1")] == ["hello"]

@@ -23,11 +23,7 @@ def home(monkeypatch):
 
 
 session = partial(
-    factories.session,
-    agent="scripted",
-    model="scripted-large",
-    title="fix the flaky login test and write down why",
-    turn=2,
+    factories.session, agent="demo", model="demo-large", title="fix the flaky login test and write down why", turn=2
 )
 
 
@@ -43,20 +39,20 @@ TITLE = "fix the flaky login test and write down why"
 
 
 def test_the_headline_says_title_state_agent_model_folder_and_whether_steps_are_followed():
-    assert parts(120) == [TITLE, "● running", "scripted scripted-large", "~/code/api", "turn 2", "s1", "following"]
+    assert parts(120) == [TITLE, "● running", "demo demo-large", "~/code/api", "turn 2", "s1", "following"]
     assert len(told(120)) == 120
 
 
 def test_the_title_has_the_room_first_then_the_state_then_the_facts():
-    assert parts(100) == [TITLE, "● running", "scripted scripted-large", "~/code/api", "following"]
-    assert parts(88) == [TITLE, "● running", "scripted scripted-large", "following"]
-    assert parts(77) == [TITLE, "● running", "scripted", "following"]
+    assert parts(100) == [TITLE, "● running", "demo demo-large", "~/code/api", "following"]
+    assert parts(88) == [TITLE, "● running", "demo demo-large", "following"]
+    assert parts(77) == [TITLE, "● running", "demo", "following"]
     assert parts(68) == [TITLE, "● running", "following"]
     assert parts(34) == ["fix the fl…", "● running", "following"]
 
 
 def test_no_fact_is_torn():
-    facts = {"·", "scripted", "scripted-large", "~/code/api", "turn", "2", "s1", "following"}
+    facts = {"·", "demo", "demo-large", "~/code/api", "turn", "2", "s1", "following"}
     for width in range(20, 200):
         words = told(width).partition("running")[2].split()
         assert set(words) <= facts, width
@@ -68,8 +64,8 @@ def below(width, **own):
 
 def test_the_facts_have_a_line_of_their_own_if_there_is_room():
     known = {"usage": Usage.of(15_200, 3_000, 4_000), "cost_usd": 0.31}
-    assert below(90, **known) == "● running · scripted scripted-large · ~/code/api · turn 2 · 19.2k tokens · $0.31 · s1"
-    assert below(60, **known) == "● running · scripted scripted-large · ~/code/api · turn 2 · $0.31"
+    assert below(90, **known) == "● running · demo demo-large · ~/code/api · turn 2 · 19.2k tokens · $0.31 · s1"
+    assert below(60, **known) == "● running · demo demo-large · ~/code/api · turn 2 · $0.31"
     assert below(20, **known) == "● running · demo"
     assert headline(session(**known), 80, following=True, facts=False).plain.split("  ")[0] == TITLE
 
@@ -77,7 +73,7 @@ def test_the_facts_have_a_line_of_their_own_if_there_is_room():
 def test_the_facts_have_the_permissions_of_the_newest_turn_and_their_danger():
     held, free = (TurnMode(permissions=word, dangerous=word == "no-sandbox") for word in ("read-only", "no-sandbox"))
     shown = headline_facts(session(), 90, held)
-    assert shown.plain == "● running · scripted scripted-large · ~/code/api · read-only · turn 2 · s1"
+    assert shown.plain == "● running · demo demo-large · ~/code/api · read-only · turn 2 · s1"
     shown = headline_facts(session(), 90, free)
     [alarming] = [shown.plain[span.start : span.end] for span in shown.spans if span.style == "$text-error"]
     assert alarming == " · no-sandbox"
@@ -98,7 +94,7 @@ def test_a_mode_that_codex_uses_from_the_next_turn_on_is_not_that_of_the_running
 
 def test_the_facts_of_a_session_whose_agent_this_version_does_not_have_are_shown():
     shown = headline_facts(session(agent="other", mode="plan"), 90, TurnMode(permissions="ask")).plain
-    assert "other scripted-large" in shown
+    assert "other demo-large" in shown
 
 
 def test_a_state_has_its_colour():

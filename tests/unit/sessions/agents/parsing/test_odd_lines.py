@@ -16,6 +16,8 @@ from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.transcript.search import holds
 from agentdash.sessions.transcript.turn_file import StepFile
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 ODD = {
     "a surrogate alone": (rb"a\ud83db", "a\ufffdb"),
     "the second half alone": (rb"a\ude00b", "a\ufffdb"),

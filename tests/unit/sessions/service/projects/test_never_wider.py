@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 from repetition import repeated
 
-from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.limits import Limits
@@ -173,7 +172,6 @@ def test_no_project_widens_a_launch(folder: Path, name: str, data: st.DataObject
     hypothesis.event("in force" if loaded.project else "not in force")
     assert loaded.config.projects == mine.config.projects
     assert loaded.config.queue == mine.config.queue
-    assert not agent_named(loaded.config.default_agent).demo_only
     for agent in ("codex", "claude"):
         for preset in ("", *loaded.config.presets):
             kept = preset if preset in mine.config.presets else ""
