@@ -18,7 +18,7 @@ SCRIPTS = ("tree", "long")
 def outside(scripted_agent, manager):
     """The tools in the name of a client outside agentdash."""
     with open(os.environ["AGENTDASH_CONFIG"], "a") as settings:
-        settings.write("[queue]\nmax_running = 40\n[orchestration]\nmode = \"full\"\nmax_open = 20\n")
+        settings.write('[queue]\nmax_running = 40\n[orchestration]\nmode = "full"\nmax_open = 20\n')
     with SessionManager(caller=lead_of()) as own:
         yield Leading(own, wait_seconds=60.0)
 

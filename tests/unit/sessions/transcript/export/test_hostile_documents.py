@@ -17,6 +17,8 @@ from hostile.checks import forbidden, parsed
 from hostile.matrix import BIG_FILES, EVERY
 from hostile.texts import TEXTS
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 
 def check_documents(steps):
     """All documents about some steps."""
