@@ -30,7 +30,7 @@ class Adding:
                 execute(module)
                 add(module)
 
-            spec.loader.exec_module = exec_module
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 

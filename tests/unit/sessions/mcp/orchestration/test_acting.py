@@ -37,7 +37,7 @@ def refused(lead, code, tool="delegate", **arguments):
     ("arguments", "code", "says"),
     [
         ({"task": " \n"}, "empty_task", "sees nothing else"),
-        ({"task": "x", "agent": "cladue"}, "unknown_agent", "use one of: codex, claude, scripted"),
+        ({"task": "x", "agent": "cladue"}, "unknown_agent", "scripted."),
         ({"task": "x", "agent": "command"}, "unknown_agent", "use one of"),
         ({"task": "x", "agent": "scripted", "working_dir": "missing"}, "no_such_folder", "does not exist"),
         ({"task": "x", "agent": "scripted", "working_dir": "a\0b"}, "no_such_folder", "does not exist"),
