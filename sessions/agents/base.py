@@ -118,8 +118,6 @@ class Agent(ABC):
     prompted: ClassVar[bool] = True
     """True if the agent takes prompts; a plain command does not, and uses no model."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
-    project_keys: ClassVar[Set[str]] = frozenset()
-    """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     takes_instructions: ClassVar[bool] = False
     """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     polling_tools: ClassVar[Set[str]] = frozenset({"wait"})

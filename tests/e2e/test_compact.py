@@ -68,7 +68,7 @@ def test_a_compaction_waits_for_the_turn_that_runs_and_is_asked_for_once(manager
     wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
     told = [verb("compact", session, "--key", "once", "--summary") for _ in range(2)]
     assert [(one.returncode, one.stdout) for one in told] == [
-        (0, "queued #1, after turn 1: demo writes a summary\n")
+        (0, "queued #1, after turn 1: scripted writes a summary\n")
     ] * 2
     (waiting,) = manager.queue.prompts(session)
     assert waiting.text == "/compact"
@@ -84,7 +84,7 @@ def test_a_stopped_compaction_leaves_no_mark_and_its_retry_compacts(manager, spa
     ended(session)
     found = manager.compacting.compact(session, "[[script:long]]")
     wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
-    assert found.answer == "turn 2: demo writes a summary"
+    assert found.answer == "turn 2: scripted writes a summary"
     manager.stop(session)
     assert (ended(session).status, manager.store.marks.of_session(session)) == (Status.STOPPED, [])
     manager.prompts.retry(session)

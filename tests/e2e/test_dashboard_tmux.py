@@ -35,7 +35,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows("✦ Module 1 ", "x stop")
 
     terminal.keys("x")
-    terminal.shows('Stop "', "demo (turn 2)", "n cancel")
+    terminal.shows('Stop "', "scripted (turn 2)", "n cancel")
     terminal.keys("Enter")
     terminal.lacks('Stop "')
     terminal.shows("● running", "(queued #1, after turn 2)")
@@ -165,9 +165,9 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("Split the mono", "✗ 1 failed", "running")
     terminal.keys("q")
-    screen = terminal.shows("exited 0", "kept in", str(tmp_path / "scripted" / "state"))
+    screen = terminal.shows("exited 0", "kept in", str(tmp_path / "demo" / "state"))
     assert len(screen.split("exited 0")[0].strip().splitlines()) == 1
-    with SessionManager(tmp_path / "scripted" / "state") as manager:
+    with SessionManager(tmp_path / "demo" / "state") as manager:
         found = manager.reader.sessions()
     assert len(found) >= len(SCRIPTS)
     assert all(session.status.ended for session in found)
@@ -177,7 +177,7 @@ def test_the_demo_ends_what_it_started(terminal, tmp_path, leftovers):
 def test_a_demo_whose_terminal_is_closed_leaves_nothing(terminal, tmp_path, leftovers, wait_until):
     terminal.start("agentdash demo --dir demo")
     terminal.shows("running", "Split the mono")
-    with SessionManager(tmp_path / "scripted" / "state") as manager:
+    with SessionManager(tmp_path / "demo" / "state") as manager:
         terminal.close()
         wait_until(lambda: all(s.status.ended and not s.left for s in manager.reader.sessions()), what="the end of all")
         assert not any(leftovers(session.id) for session in manager.reader.sessions())

@@ -38,7 +38,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture
-def session(ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def session(scripted_agent: None, ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """The session; what is written goes to a folder of the test's own."""
     monkeypatch.setenv("AGENTDASH_HOME", str(ended[0]))
     monkeypatch.chdir(tmp_path)

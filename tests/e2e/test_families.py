@@ -286,4 +286,4 @@ def test_a_worker_stays_in_the_folder_of_its_lead(manager, at, place):
     manager.reader.settings.path.write_text('[orchestration]\nagents = ["claude"]\n')
     code, _, err = verb(*words, str(place / "below"), env=tag)
     assert code == 1
-    assert "cannot start demo" in err
+    assert "cannot start scripted" in err

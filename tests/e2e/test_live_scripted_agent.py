@@ -109,6 +109,7 @@ class Live:
 def start(scripted_agent, tmp_path):
     """Starts live agents in the test's folder, and ends them with the test."""
     started: list[Live] = []
+    (tmp_path / "state").mkdir()
 
     def begin(**settings) -> Live:
         started.append(live := Live(tmp_path, len(started), **settings))

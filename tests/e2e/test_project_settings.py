@@ -14,8 +14,8 @@ from agentdash.sessions.runner.processes import processes
 FILE = """\
 default_agent = "scripted"
 [agents.scripted]
-script = "done"
-speed = 500.0
+model = "scripted-2"
+limits.tokens = 9_000_000
 [limits]
 output_mb = 900
 wall_seconds = 600.0

@@ -197,7 +197,7 @@ def test_the_screen_in_a_terminal(worked, terminal):
     terminal.keys("$")
     terminal.shows("last 30 days, by model", "today", "Enter open")
     terminal.keys("g")
-    terminal.shows("by agent", "█ demo")
+    terminal.shows("by agent", "█ scripted")
     terminal.keys("c", "m")
     terminal.shows("last 12 months")
     terminal.keys("l", "Enter")

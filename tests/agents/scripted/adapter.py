@@ -90,7 +90,6 @@ class Scripted(Agent):
     title = "Scripted"
     parsers: ClassVar = {"": _parser}
     settings_type = ScriptedSettings
-    project_keys = frozenset({"script", "speed"})
 
     live = Live(
         transport=TRANSPORT,
