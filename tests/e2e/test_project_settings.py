@@ -15,7 +15,7 @@ FILE = """\
 default_agent = "scripted"
 [agents.scripted]
 model = "scripted-2"
-limits.tokens = 9_000_000
+limits.silence_seconds = 300.0
 [limits]
 output_mb = 900
 wall_seconds = 600.0
