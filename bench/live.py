@@ -1,6 +1,6 @@
 """Live agents: how long a prompt takes to its agent, and what a runner costs: ``python bench/live.py [PART ...]``.
 
-The parts are prompts, memory and idle; the default is all of them.  The agents are the demo agent and, if they are
+The parts are prompts, memory and idle; the default is all of them.  The agents are the scripted agent and, if they are
 installed, the real codex and claude, which answer from the scripted model of the tests.  A prompt has arrived when the
 agent prints its first line about it.
 """
@@ -154,7 +154,7 @@ def sizes(pid: int) -> list[float]:
 
 
 def idle(here: Bench) -> None:
-    sessions = {"demo turn by turn, prints nothing": here.spawn(here.kinds[0], "[[demo:silent]] go", live=False)}
+    sessions = {"scripted turn by turn, prints nothing": here.spawn(here.kinds[0], "[[script:silent]] go", live=False)}
     here.manager.started(next(iter(sessions.values())).id)
     sessions |= {f"{kind.name} live, waits for a prompt": here.served(kind, live=True) for kind in here.kinds}
     turns = {name: here.newest(session) for name, session in sessions.items()}

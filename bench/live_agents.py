@@ -1,6 +1,7 @@
 """The sessions of the benchmarks of live agents: each kind of agent live, and the same turn by turn."""
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +12,14 @@ from typing import Any, NamedTuple
 from real_agents import OPTIONS, REAL, environment, scripted_model
 from sizes import TINY
 
-from agentdash.sessions.agents.demo.place import make_demo
 from agentdash.sessions.model.session import Session, Turn
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.paths import Layout
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/agents"))
+from scripted.registration import registered
 
 PATIENCE_SECONDS = 120
 SETTINGS = "[queue]\nmax_running = 1000\n[live]\nkeep_seconds = 3600\nkeep_most = 100\n"
@@ -34,11 +37,11 @@ class Kind(NamedTuple):
     """Begins a prompt that takes a while."""
 
 
-DEMO = Kind("demo", {}, "[[demo:quick]]", "[[demo:silent]]")
+SCRIPTED = Kind("scripted", {}, "[[script:quick]]", "[[script:silent]]")
 
 
 class Bench:
-    """A state folder of demo and real agents.
+    """A state folder of scripted and real agents.
 
     Args:
         manager: the manager of the state folder.
@@ -104,16 +107,17 @@ class Bench:
 
 
 @contextmanager
-def bench(*, demo_only: bool = False) -> Iterator[Bench]:
-    """Make a state folder with the demo agent and the real agents that are installed; stop all that still runs."""
+def bench(*, scripted_only: bool = False) -> Iterator[Bench]:
+    """Make a state folder with the scripted agent and the real agents that are installed; stop all that still runs."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        make_demo(folder / "state", folder / "projects")
+        stack.enter_context(registered())
+        (folder / "projects").mkdir()
         (folder / "config.toml").write_text(SETTINGS)
-        installed = {} if TINY or demo_only else {name: binary for name, binary in REAL.items() if binary.exists()}
+        installed = {} if TINY or scripted_only else {name: binary for name, binary in REAL.items() if binary.exists()}
         if installed:
             os.environ |= environment(folder, stack.enter_context(scripted_model(folder)))
-        kinds = [DEMO, *(real_kind(name, binary) for name, binary in installed.items())]
+        kinds = [SCRIPTED, *(real_kind(name, binary) for name, binary in installed.items())]
         manager = stack.enter_context(SessionManager(folder / "state", folder / "config.toml"))
         try:
             yield Bench(manager, folder, kinds)

@@ -1,6 +1,6 @@
 """A live agent whose command prints 1 MB/s, watched over SSH: ``python bench/live_wire.py``.
 
-The demo's script `done` runs ``ls -R``; the sessions here have a PATH in which ``ls`` is a program that prints.  The
+The script `done` runs ``ls -R``; the sessions here have a PATH in which ``ls`` is a program that prints.  The
 dashboard is in a terminal of 160x45; a relay between ssh and sshd counts the encrypted bytes, as in `wire.py`.
 """
 
@@ -44,7 +44,7 @@ def printing(here: Bench, folder: Path) -> Session:
     path = os.environ["PATH"]
     os.environ["PATH"] = f"{folder}:{path}"
     try:
-        session = here.manager.started(here.spawn(here.kinds[0], f"[[demo:done]] {TITLE}", live=True).id)
+        session = here.manager.started(here.spawn(here.kinds[0], f"[[script:done]] {TITLE}", live=True).id)
     finally:
         os.environ["PATH"] = path
     output = here.output(session, 1)
@@ -91,7 +91,7 @@ def percent(done: Work) -> float:
 def main() -> None:
     chosen_parts(__doc__ or "", [])
     check_tools(*SSH_TOOLS)
-    with tempfile.TemporaryDirectory() as name, bench(demo_only=True) as here, ssh_server(name) as client:
+    with tempfile.TemporaryDirectory() as name, bench(scripted_only=True) as here, ssh_server(name) as client:
         quiet = here.served(here.kinds[0], live=True)
         rows = [["nothing runs, table and viewer", *watched(here, None, client, "", "hello")]]
         here.stop(quiet)

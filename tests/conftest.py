@@ -21,8 +21,8 @@ from served import Served
 from waiting import until
 from watchdog import GRACE_SECONDS, watched
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.runner.processes import processes as procs
+from scripted.registration import registered
 
 HERE = Path(__file__).parent
 TEMPORARY = Path(tempfile.gettempdir()).resolve()
@@ -103,11 +103,10 @@ def isolated(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def demo_agent(isolated, tmp_path):
-    """The test's state folder is that of a demo, and the demo agent works in the test's folder."""
-    home = tmp_path / "state"
-    home.mkdir(mode=0o700, exist_ok=True)
-    return mark_demo(home, tmp_path)
+def scripted_agent(isolated):
+    """The scripted agent is one of the agents, also in all processes that the test starts."""
+    with registered():
+        yield
 
 
 @pytest.fixture(scope="session")

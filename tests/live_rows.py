@@ -1,4 +1,4 @@
-"""A live session of the demo agent as rows and files: no process runs."""
+"""A live session of the scripted agent as rows and files: no process runs."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,6 @@ from typing import Any
 
 from factories import no_prompts, request
 
-from agentdash.sessions.agents.demo.adapter import TRANSPORT
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import PromptState
@@ -17,15 +16,16 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog, Steered
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from scripted.adapter import TRANSPORT
 
 SESSION = "0123456789abcdef"
-LAUNCH = Launch(argv=("demo", "--conversation", "c"), stdin="begin", transport=TRANSPORT)
+LAUNCH = Launch(argv=("scripted", "--conversation", "c"), stdin="begin", transport=TRANSPORT)
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 GONE = (2**22 - 3, 1)
 """The agent: a process that is gone."""
 
-READY = {"type": "ready", "conversation": "c", "model": "demo-1"}
-BEGAN = {"type": "turn_began", "key": "r-1", "conversation": "c", "model": "demo-1"}
+READY = {"type": "ready", "conversation": "c", "model": "scripted-1"}
+BEGAN = {"type": "turn_began", "key": "r-1", "conversation": "c", "model": "scripted-1"}
 
 
 def remark(store: Store, live_log: LiveLog, state: PromptState, turn: int = 1) -> Steered:

@@ -117,13 +117,7 @@ class Agent(ABC):
     """The fields that each of these events has."""
     prompted: ClassVar[bool] = True
     """True if the agent takes prompts; a plain command does not, and uses no model."""
-    demo_only: ClassVar[bool] = False
-    """True if the agent plays a script, and starts only in the state folder of `agentdash demo`."""
-    offered: ClassVar[bool] = True
-    """False if a front end lists other agents instead; the agent can still be started by its name."""
     settings_type: ClassVar[type[AgentSettings]] = AgentSettings
-    project_keys: ClassVar[Set[str]] = frozenset()
-    """The own keys of :attr:`settings_type` that the settings of a project may set to any value."""
     takes_instructions: ClassVar[bool] = False
     """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     polling_tools: ClassVar[Set[str]] = frozenset({"wait"})

@@ -35,12 +35,12 @@ class TransportReader(NamedTuple):
 
 def format_names() -> tuple[str, ...]:
     """Return the names of the formats that a user meets; an agent's name is the format of its turn files."""
-    return (*agent_names(demo=False), *_streams(), *(one.name for one in transcript_formats()))
+    return (*agent_names(), *_streams(), *(one.name for one in transcript_formats()))
 
 
 def _streams() -> dict[str, TransportReader]:
     """Return the readers of the live processes that have a format of their own, by the format's name."""
-    agents = [agent_named(name) for name in agent_names(demo=False)]
+    agents = [agent_named(name) for name in agent_names()]
     live = ((agent, agent.live) for agent in agents if agent.live is not None and agent.live.format)
     return {of.format: TransportReader(agent, of.transport) for agent, of in live}
 
@@ -90,7 +90,7 @@ def guess_transport(agent: Agent, lines: Iterable[bytes]) -> str:
 
 
 def _agent(event: dict[str, Any]) -> str | None:
-    return _first(map(agent_named, agent_names(demo=True)), event)
+    return _first(map(agent_named, agent_names()), event)
 
 
 def _first(candidates: Iterable[Agent | TranscriptFormat], event: dict[str, Any]) -> str | None:

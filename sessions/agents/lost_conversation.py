@@ -17,5 +17,5 @@ def lost_conversation(failed: Session | Turn) -> bool:
 
 @cache
 def _words() -> tuple[str, ...]:
-    found = (agent_named(name).conversations for name in agent_names(demo=False))
+    found = (agent_named(name).conversations for name in agent_names())
     return tuple(one.lost for one in found if one is not None and one.lost)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """The classes for one CLI, each as ``module:class`` below this package."""
+    """The classes for one CLI, each as ``package.module:class``."""
 
     adapter: str | None = None
     """The :class:`.base.Agent`; None for a CLI that agentdash cannot start, and whose transcripts it reads."""
@@ -26,21 +26,21 @@ PLAIN_COMMAND = "command"
 """The agent that runs any command as a session; its output may be any text."""
 
 REGISTRY: dict[str, Entry] = {
-    "codex": Entry("codex.adapter:Codex", "codex.rollout.files:CodexRollout"),
-    "claude": Entry("claude.adapter:Claude", "claude.transcript:ClaudeProject"),
-    PLAIN_COMMAND: Entry("command:PlainCommand"),
-    "demo": Entry("demo.adapter:Demo"),
-    "codex-demo": Entry("demo.adapter:CodexDemo"),
-    "claude-demo": Entry("demo.adapter:ClaudeDemo"),
-    "gemini": Entry(transcript="gemini.transcript:GeminiSession"),
+    "codex": Entry(
+        "agentdash.sessions.agents.codex.adapter:Codex", "agentdash.sessions.agents.codex.rollout.files:CodexRollout"
+    ),
+    "claude": Entry(
+        "agentdash.sessions.agents.claude.adapter:Claude", "agentdash.sessions.agents.claude.transcript:ClaudeProject"
+    ),
+    PLAIN_COMMAND: Entry("agentdash.sessions.agents.command:PlainCommand"),
+    "gemini": Entry(transcript="agentdash.sessions.agents.gemini.transcript:GeminiSession"),
 }
 """By the name of the CLI."""
 
 
-def agent_names(*, demo: bool) -> tuple[str, ...]:
-    """Return the agents that a state folder can start; the demo agents only in that of an `agentdash demo`."""
-    names = (name for name, entry in REGISTRY.items() if entry.adapter)
-    return tuple(name for name in names if demo or not agent_named(name).demo_only)
+def agent_names() -> tuple[str, ...]:
+    """Return the names of the agents that can be started."""
+    return tuple(name for name, entry in REGISTRY.items() if entry.adapter)
 
 
 @cache
@@ -51,7 +51,7 @@ def agent_named(name: str) -> "Agent":
         UsageError: no adapter has this name; the message lists the known agents.
     """
     if not is_agent(name):
-        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names(demo=False))}.")
+        raise UsageError(f"Unknown agent {name!r}. Known agents: {', '.join(agent_names())}.")
     adapter: Agent = _loaded(REGISTRY[name].adapter)
     return adapter
 
@@ -74,4 +74,4 @@ def transcript_formats() -> "tuple[TranscriptFormat, ...]":
 
 def _loaded(path: str | None) -> Any:
     module, _, kind = (path or "").partition(":")
-    return getattr(import_module(f".{module}", __package__), kind)()
+    return getattr(import_module(module), kind)()

@@ -68,7 +68,7 @@ _VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9})+")
 def agent_clis(subject: Subject) -> Iterator[Finding]:
     """Yield one finding per agent that has a command of its own; all commands run at the same time."""
     chosen = _chosen_commands(subject)
-    agents = [agent for agent in map(agent_named, agent_names(demo=True)) if agent.binary]
+    agents = [agent for agent in map(agent_named, agent_names()) if agent.binary]
     with ThreadPoolExecutor(max_workers=len(agents) or 1) as pool:
         yield from pool.map(partial(_agent_cli, subject, chosen), agents)
 
@@ -114,7 +114,7 @@ def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Findin
 def _chosen_commands(subject: Subject) -> dict[str, str]:
     """Return the commands that the settings name; none if the settings are broken, which is a finding of its own."""
     try:
-        config = load_config(subject.config_path, home=subject.layout.home)
+        config = load_config(subject.config_path)
     except ConfigError:
         return {}
     return {name: section.bin for name, section in config.agents.items() if section.bin}
@@ -157,7 +157,7 @@ def mcp_server(subject: Subject) -> Iterator[Finding]:
 
 def mcp_clients(subject: Subject) -> Iterator[Finding]:
     """Report for each installed agent that can lead others whether its own settings have the server."""
-    for name in agent_names(demo=False):
+    for name in agent_names():
         agent = agent_named(name)
         if agent.leading is not None and find(agent.binary or name, subject.env) is not None:
             yield _client(name, agent.leading, subject.env)
@@ -228,7 +228,7 @@ _LIMITS_REMEDY = (
 def limits(subject: Subject) -> Iterator[Finding]:
     """Yield one finding for each limit that cannot act, or not reliably; none if the settings cannot be used."""
     try:
-        config = load_config(subject.config_path, home=subject.layout.home)
+        config = load_config(subject.config_path)
     except AgentdashError:
         return  # broken settings are a finding of their own
     warnings = [(name, warning) for name in _judged(config, subject) for warning in _warnings(config, name, subject)]
@@ -240,7 +240,7 @@ def limits(subject: Subject) -> Iterator[Finding]:
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:
     """Yield the installed agents, and any other agent whose own section limits its usage."""
-    for name in agent_names(demo=True):
+    for name in agent_names():
         limits = config.settings_for(name, {}).limits
         if limits.tokens is not None or limits.cost_usd is not None or _installed(agent_named(name), config, subject):
             yield name
@@ -339,7 +339,7 @@ class Use(Struct, frozen=True):
 def prices(subject: Subject) -> Iterator[Finding]:
     """Yield a finding for each fault of the prices; one if there is none."""
     try:
-        own = load_config(subject.config_path, home=subject.layout.home).prices
+        own = load_config(subject.config_path).prices
         found = imported(subject.config_path)
     except AgentdashError as error:
         yield warn("prices", str(error), PRICES_REMEDY)

@@ -36,7 +36,7 @@ def settings_file(subject: Subject) -> Iterator[Finding]:
     """Check the settings file; an error names file, line and key."""
     path = subject.config_path
     try:
-        loaded = read_settings(path, home=subject.layout.home)
+        loaded = read_settings(path)
     except ConfigError as error:
         yield fail("settings", str(error), "fix it: no agent starts until then")
         return
@@ -375,7 +375,7 @@ def own_files(subject: Subject) -> Iterator[Finding]:
     def reached(folder: str) -> str | None:
         return within_reach(folder, home, settings)
 
-    modes = {name: agent_named(name).modes for name in agent_names(demo=True)}
+    modes = {name: agent_named(name).modes for name in agent_names()}
     writing = {name: of.writing for name, of in modes.items() if of is not None}
     found = rows(subject.layout.database, _MODES) or []
     sessions = {row["id"] for row in found if row["mode"] in writing.get(row["agent"], ()) and reached(row["cwd"])}

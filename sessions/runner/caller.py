@@ -133,7 +133,7 @@ def complete(env: MutableMapping[str, str], other: Mapping[str, str]) -> None:
         agent_names,
     )
 
-    agents = map(agent_named, agent_names(demo=True))
+    agents = map(agent_named, agent_names())
     keys = [*_OWN_KEYS, CLAUDE_SESSION, *(key for agent in agents for key in agent.env_keys)]
     for key in keys:
         if key in other:

@@ -222,10 +222,10 @@ class SessionManager(Stopping):
         after = self.reader.get(start.after).id if start.after else ""
         led = self.inside is not None or self.caller.lead is not None
         start = structs.replace(start, after=after, led=led)
-        launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
+        launch = build_launch(settings.config, start, notes=settings.notes)
         if less := self.rights.narrowed(start.agent, launch.mode, start.options):
             start = structs.replace(start, options={**start.options, **less})
-            launch = build_launch(settings.config, start, home=self.layout.home, notes=settings.notes)
+            launch = build_launch(settings.config, start, notes=settings.notes)
         return self._record(start, launch, self._environment(start.agent), settings)
 
     def _check_reach(self, start: Start, launch: Launch) -> None:

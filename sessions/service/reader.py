@@ -109,7 +109,7 @@ class SessionReader:
 
     def past_prompts(self, text: str = "", limit: int = MOST_PROMPTS) -> list[PastPrompt]:
         """List the prompts to agents that contain all words of a text, most recent first, each text once."""
-        unprompted = [name for name in agent_names(demo=True) if not takes_prompts(name)]
+        unprompted = [name for name in agent_names() if not takes_prompts(name)]
         most = MOST_PROMPTS if text.strip() else limit
         return containing(past_prompts(self._queries.database, unprompted, most), text)[:limit]
 
@@ -147,7 +147,7 @@ class SessionReader:
         if start.after:
             self.get(start.after)
         start = completed(start, settings.config, prompt=checked_prompt(start.prompt))
-        return build_launch(settings.config, start, home=self.home, notes=settings.notes)
+        return build_launch(settings.config, start, notes=settings.notes)
 
     def continued(
         self, ref: str, start: Start, *, inherits: bool = True, words: "Callable[[str, str], str] | None" = None

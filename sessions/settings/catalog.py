@@ -77,14 +77,11 @@ VARIABLES = tuple(
 """The settings that are environment variables."""
 
 
-def settings(*, demo: bool = False) -> Iterator[Setting]:
-    """Yield every setting of the file, table by table; the agents' own settings agent by agent.
-
-    ``demo`` adds the demo agent's settings, which are valid only in the settings of a demo.
-    """
+def settings() -> Iterator[Setting]:
+    """Yield every setting of the file, table by table; the agents' own settings agent by agent."""
     fields = [field for field in _fields(Config) if field.name != "agents"]
     yield from (one for field in fields if not _is_table(field) for one in _settings(field, ()))
-    for name in agent_names(demo=demo):
+    for name in agent_names():
         yield from map(_with_source, _struct(agent_named(name).settings_type, ("agents", name)))
     yield from (_with_source(one) for field in fields if _is_table(field) for one in _settings(field, ()))
     yield Setting(
@@ -97,7 +94,7 @@ def settings(*, demo: bool = False) -> Iterator[Setting]:
 def patterns() -> Iterator[Setting]:
     """Yield every setting of the file once: settings common to all agents are ``agents.NAME…``."""
     listed = list(settings())
-    agents = agent_names(demo=False)
+    agents = agent_names()
     common = set.intersection(*({one.path[2:] for one in listed if one.path[:2] == ("agents", a)} for a in agents))
     first = agents[0]
     for one in listed:
@@ -107,14 +104,14 @@ def patterns() -> Iterator[Setting]:
             yield structs.replace(one, path=("agents", NAME, *one.path[2:]))
 
 
-def setting_named(key: str, *, demo: bool = False) -> Setting:
+def setting_named(key: str) -> Setting:
     """Return the setting with this key; a name that the user chose matches NAME.
 
     Raises:
         UsageError: there is none; the message lists similar keys.
     """
     path = parts(key)
-    for one in (*settings(demo=demo), *VARIABLES):
+    for one in (*settings(), *VARIABLES):
         if len(one.path) == len(path) and all(word in (NAME, part) for word, part in zip(one.path, path, strict=True)):
             return structs.replace(one, path=path)
     from difflib import get_close_matches

@@ -139,9 +139,7 @@ def write_first(path: Path) -> None:
 
 def first_file() -> str:
     """Return every setting with its description, as a comment; only the default agent is set, to an installed one."""
-    installed = [
-        name for name in agent_names(demo=False) if (binary := agent_named(name).binary) and shutil.which(binary)
-    ]
+    installed = [name for name in agent_names() if (binary := agent_named(name).binary) and shutil.which(binary)]
     return "\n".join([_HEADER, *_lines(installed)]) + "\n"
 
 

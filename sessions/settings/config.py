@@ -13,8 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, field, structs, to_builtins
 
 from agentdash.sessions.agents.base import AgentSettings
-from agentdash.sessions.agents.demo.place import DEMO_DEFAULT, ONLY_INSIDE, find_demo
-from agentdash.sessions.agents.registry import agent_named, agent_names, is_agent
+from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.rules.asks.settings import AsksSettings
 from agentdash.sessions.rules.attention import AttentionSettings
@@ -34,7 +33,6 @@ from agentdash.sessions.settings.sections import (
 )
 from agentdash.sessions.settings.source import Source, explained
 from agentdash.sessions.settings.toml_keys import line_of, merged
-from agentdash.sessions.storage.paths import default_home
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
@@ -179,8 +177,6 @@ class Loaded(Struct, frozen=True, kw_only=True):
     profiles: Mapping[str, Any]
     profile: str | None = None
     """The profile that is laid over the rest."""
-    demo: bool = False
-    """True if they are the settings of a demo, in which the demo agent can be set up and started."""
     source: Source
     """The file."""
     project: Overlay | None = None
@@ -194,57 +190,49 @@ class Loaded(Struct, frozen=True, kw_only=True):
         Raises:
             ConfigError: a value cannot be used.
         """
-        return settings_of(self.source, profile, demo=self.demo)
+        return settings_of(self.source, profile)
 
 
-def load_config(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Config:
+def load_config(path: Path | None = None, profile: str | None = None) -> Config:
     """Read and check the settings; a missing file means the defaults.
 
     Args:
         path: the file; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         profile: the profile that is laid over the rest; None takes ``$AGENTDASH_PROFILE``, and "" no profile.
-        home: the state folder, which decides whether there is a demo agent; None takes ``$AGENTDASH_HOME`` or the
-            platform's.
 
     Raises:
         ConfigError: the file cannot be read, holds an unusable value, or has no such profile.
     """
-    return read_settings(path, profile, home).config
+    return read_settings(path, profile).config
 
 
-def read_settings(path: Path | None = None, profile: str | None = None, home: Path | None = None) -> Loaded:
+def read_settings(path: Path | None = None, profile: str | None = None) -> Loaded:
     """Read and check the settings, and return them with their file; see :func:`load_config`.
 
     All profiles are checked, not only the chosen one.
     """
-    return settings_of(Source(path or config_path()), profile, demo=find_demo(home or default_home()) is not None)
+    return settings_of(Source(path or config_path()), profile)
 
 
-def settings_of(source: Source, profile: str | None = None, *, demo: bool) -> Loaded:
-    """Check the settings of a file that was read; see :func:`read_settings`.
-
-    ``demo`` is True if there is a demo agent.
-    """
+def settings_of(source: Source, profile: str | None = None) -> Loaded:
+    """Check the settings of a file that was read; see :func:`read_settings`."""
     name = (os.environ.get(PROFILE) if profile is None else profile) or None
-    file = _checked(source, source.data, (), demo)
+    file = _checked(source, source.data, ())
     for other, stated in file.profiles.items():
-        inner = _checked(source, stated, ("profiles", other), demo)
+        inner = _checked(source, stated, ("profiles", other))
         if inner.profiles:
             source.fail(("profiles", other, "profiles"), "A profile cannot contain profiles.")
     if name is not None and name not in file.profiles:
         known = f"Known profiles: {', '.join(file.profiles)}." if file.profiles else "The file has no profiles."
         raise ConfigError(f"{source.path}: Unknown profile {name!r}. {known}")
     stated = {key: value for key, value in source.data.items() if key != "profiles"}
-    held = merged(stated, file.profiles[name] if name else {})
-    config = _config(source, ({"default_agent": DEMO_DEFAULT} if demo else {}) | held, demo)
     return Loaded(
-        config=config,
+        config=_config(source, merged(stated, file.profiles[name] if name else {})),
         path=source.path,
         text=source.text,
         stated=stated,
         profiles=file.profiles,
         profile=name,
-        demo=demo,
         source=source,
     )
 
@@ -259,12 +247,12 @@ def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
     return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line, place)
 
 
-def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) -> _File:
+def _checked(source: Source, stated: Any, place: tuple[str, ...]) -> _File:
     """Check the file, or one of its profiles, section by section."""
     file = source.convert(stated, _File, place)
-    _check_agent(source, file.default_agent, (*place, "default_agent"), demo)
-    _sections(source, file.agents, place, demo)
-    _presets(source, file.presets, place, demo)
+    _check_agent(source, file.default_agent, (*place, "default_agent"))
+    _sections(source, file.agents, place)
+    _presets(source, file.presets, place)
     _templates(source, file.templates, place)
     _prices(source, file.prices, place)
     for name in file.budgets.folders:
@@ -273,21 +261,20 @@ def _checked(source: Source, stated: Any, place: tuple[str, ...], demo: bool) ->
     return file
 
 
-def _check_agent(source: Source, name: str, key: tuple[str, ...], demo: bool) -> None:
-    """Refuse an agent that cannot be started from this state folder."""
-    known = agent_names(demo=demo)
-    if name not in known:
-        unknown = f"Unknown agent {name!r}. Known agents: {', '.join(known)}."
-        source.fail(key, ONLY_INSIDE if is_agent(name) else unknown)
+def _check_agent(source: Source, name: str, key: tuple[str, ...]) -> None:
+    try:
+        agent_named(name)
+    except UsageError as error:
+        source.fail(key, str(error))
 
 
-def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
+def _config(source: Source, stated: Mapping[str, Any]) -> Config:
     """Convert the checked file, with each agent's section as the agent's own type."""
     file = source.convert(stated, _File, ())
     same = {f.name: getattr(file, f.name) for f in structs.fields(Config)}
     sections = {
-        "agents": _sections(source, file.agents, (), demo),
-        "presets": _presets(source, file.presets, (), demo),
+        "agents": _sections(source, file.agents, ()),
+        "presets": _presets(source, file.presets, ()),
         "templates": _templates(source, file.templates, ()),
         "prices": _prices(source, file.prices, ()),
     }
@@ -298,23 +285,22 @@ def _config(source: Source, stated: Mapping[str, Any], demo: bool) -> Config:
     return config
 
 
-def project_config(source: Source, default_agent: str, *, demo: bool) -> Config:
+def project_config(source: Source, default_agent: str) -> Config:
     """Check the file of a project as the user's own is checked, and convert it.
 
     Args:
         default_agent: the agent of presets that name none.
-        demo: True if there are demo agents.
 
     Raises:
         ConfigError: a value cannot be used; names file, line and key.
     """
-    _checked(source, source.data, (), demo)
-    return _config(source, {"default_agent": default_agent, **source.data}, demo)
+    _checked(source, source.data, ())
+    return _config(source, {"default_agent": default_agent, **source.data})
 
 
-def in_force(config: Config, *, demo: bool = False) -> Config:
+def in_force(config: Config) -> Config:
     """Return the settings with a section for every agent, with defaults for sections that the file does not have."""
-    return structs.replace(config, agents={name: _in_force(config, name) for name in agent_names(demo=demo)})
+    return structs.replace(config, agents={name: _in_force(config, name) for name in agent_names()})
 
 
 def _in_force(config: Config, name: str) -> AgentSettings:
@@ -340,22 +326,20 @@ def tables_as_toml(tables: Mapping[str, Any]) -> str:
     return tomli_w.dumps(_without_null(tables))
 
 
-def _sections(
-    source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool
-) -> dict[str, AgentSettings]:
+def _sections(source: Source, stated: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, AgentSettings]:
     sections = {}
     for name, values in stated.items():
-        _check_agent(source, name, (*place, "agents", name), demo)
+        _check_agent(source, name, (*place, "agents", name))
         sections[name] = source.convert(values, agent_named(name).settings_type, (*place, "agents", name))
     return sections
 
 
-def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...], demo: bool) -> dict[str, Preset]:
+def _presets(source: Source, stated: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Preset]:
     presets = {}
     for name, values in stated.items():
         presets[name] = preset = source.convert(values, Preset, (*place, "presets", name))
         if preset.agent is not None:
-            _check_agent(source, preset.agent, (*place, "presets", name, "agent"), demo)
+            _check_agent(source, preset.agent, (*place, "presets", name, "agent"))
     return presets
 
 

@@ -42,7 +42,7 @@ def held(loaded: Loaded, env: Mapping[str, str] = os.environ) -> Iterator[Held]:
     """Yield every setting of the file with its value in effect, then the environment variables."""
     values, own = values_of(loaded), _own_values(loaded)
     sections: dict[str, list[Setting]] = {}
-    for one in (one for pattern in settings(demo=loaded.demo) for one in _named(pattern, values)):
+    for one in (one for pattern in settings() for one in _named(pattern, values)):
         sections.setdefault(one.section, []).append(one)
     yield from (_held(loaded, values, own, one) for section in sections.values() for one in section)
     for one in VARIABLES:
@@ -59,7 +59,7 @@ def held_at(loaded: Loaded, one: Setting, env: Mapping[str, str] = os.environ) -
 
 def values_of(loaded: Loaded) -> Mapping[str, Any]:
     """Return all values in effect, as the tables of a file."""
-    return {**to_builtins(in_force(loaded.config, demo=loaded.demo)), "profiles": loaded.profiles}
+    return {**to_builtins(in_force(loaded.config)), "profiles": loaded.profiles}
 
 
 def value_at(values: Any, path: tuple[str, ...]) -> Any:

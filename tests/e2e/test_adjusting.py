@@ -29,8 +29,12 @@ __all__ = ["live", "session_of"]
 
 MODES = {"claude": ("plan", "default"), "codex": ("read-only", "workspace-write")}
 """Two modes of each agent that limit it."""
-USES = {"demo": "from the agent's next step on", "claude": "from the agent's next step on", "codex": "from turn 2 on"}
-MODELS = {"demo": "demo-2", "claude": "claude-sonnet-5", "codex": "gpt-5.4"}
+USES = {
+    "scripted": "from the agent's next step on",
+    "claude": "from the agent's next step on",
+    "codex": "from turn 2 on",
+}
+MODELS = {"scripted": "scripted-2", "claude": "claude-sonnet-5", "codex": "gpt-5.4"}
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def test_the_model_is_changed_in_a_running_turn_and_stays(manager, live, session
     manager.prompts.interrupt(session.id, f"{SHORT[live]} next")
     ended = at(session, 2, Status.DONE)
     assert ended.model == MODELS[live]
-    assert manager.reader.turns(session.id)[1].mode.model == MODELS[live] or live == "demo"
+    assert manager.reader.turns(session.id)[1].mode.model == MODELS[live] or live == "scripted"
     assert len({turn.agent_pid for turn in manager.reader.turns(session.id)}) == 1
 
 
@@ -148,34 +152,34 @@ def test_the_model_is_changed_while_the_agent_waits_for_prompts(manager, live, s
     assert agent_of(manager, session) == agent
 
 
-def test_a_session_without_a_process_changes_with_its_next_turn(manager, demo_agent, session_of, at):
-    session = session_of("demo", SHORT, {"demo": {"speed": 20, "live": False}})
+def test_a_session_without_a_process_changes_with_its_next_turn(manager, scripted_agent, session_of, at):
+    session = session_of("scripted", SHORT, {"scripted": {"speed": 20, "live": False}})
     at(session, 1, Status.DONE)
-    changed = manager.adjuster.model(session.id, "demo-2")
+    changed = manager.adjuster.model(session.id, "scripted-2")
     assert (changed.state, changed.effect) == (AdjustmentState.NEXT, "from turn 2 on")
-    assert manager.reader.options(session.id)["model"] == "demo-2"
+    assert manager.reader.options(session.id)["model"] == "scripted-2"
 
 
-def test_a_waiting_prompt_follows_unless_it_has_a_setting_of_its_own(manager, demo_agent, session_of, at):
-    session = session_of("demo", ASKS)
+def test_a_waiting_prompt_follows_unless_it_has_a_setting_of_its_own(manager, scripted_agent, session_of, at):
+    session = session_of("scripted", ASKS)
     at(session, 1, Status.WAITING)
     manager.prompts.inject(session.id, "follows", PromptOptions(steer=False))
     manager.prompts.inject(session.id, "has its own", PromptOptions(steer=False, model="mine"))
-    manager.adjuster.model(session.id, "demo-2")
+    manager.adjuster.model(session.id, "scripted-2")
     plans = [prompt.plan.model for prompt in manager.reader.queued(session.id)]
-    assert plans == ["demo-2", "mine"]
+    assert plans == ["scripted-2", "mine"]
 
 
-def test_the_command_line_changes_and_shows_it(manager, demo_agent, session_of, at, printed):
-    session = session_of("demo", ASKS)
+def test_the_command_line_changes_and_shows_it(manager, scripted_agent, session_of, at, printed):
+    session = session_of("scripted", ASKS)
     at(session, 1, Status.WAITING)
-    assert printed("set", session.id, "--model", "demo-2") == "model demo-2: from the agent's next step on\n"
-    assert "model demo-2: from the agent's next step on (during turn 1, by you)" in printed("show", session.id)
+    assert printed("set", session.id, "--model", "scripted-2") == "model scripted-2: from the agent's next step on\n"
+    assert "model scripted-2: from the agent's next step on (during turn 1, by you)" in printed("show", session.id)
     told = json.loads(printed("show", session.id, "--json"))["adjustments"]
-    assert [(one["what"], one["value"], one["state"]) for one in told] == [("model", "demo-2", "in_force")]
-    assert json.loads(printed("set", session.id, "--model", "demo-3", "--json"))["state"] == "in_force"
+    assert [(one["what"], one["value"], one["state"]) for one in told] == [("model", "scripted-2", "in_force")]
+    assert json.loads(printed("set", session.id, "--model", "scripted-3", "--json"))["state"] == "in_force"
     notices = [step.text for step in manager.reader.steps.trajectory(session.id) if step.kind is StepKind.NOTICE]
-    assert "model: demo-2" in notices
+    assert "model: scripted-2" in notices
 
 
 @pytest.mark.parametrize(
@@ -186,8 +190,8 @@ def test_the_command_line_changes_and_shows_it(manager, demo_agent, session_of, 
         ("mode", "plan", "has no permission modes"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_set_is_refused(manager, demo_agent, session_of, at, what, value, why):
-    session = session_of("demo", SHORT)
+def test_what_cannot_be_set_is_refused(manager, scripted_agent, session_of, at, what, value, why):
+    session = session_of("scripted", SHORT)
     at(session, 1, Status.DONE)
     with pytest.raises(UsageError, match=why):
         getattr(manager.adjuster, what)(session.id, value)

@@ -16,7 +16,7 @@ RULE = '[[asks.rules]]\ndecide = "{}"\ntool = "edit"\n'
 HOOK = '[notify]\nhook = ["{}"]\n'
 TELLS = '#!/bin/sh\necho "$AGENTDASH_TURN $AGENTDASH_STATUS $AGENTDASH_REASON" >> "{}"\n'
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def told(tmp_path, wait_until):
 def start(manager, tmp_path):
     """Starts a live session under these settings."""
 
-    def begin(settings, prompt="[[demo:edit]] go"):
+    def begin(settings, prompt="[[script:edit]] go"):
         (tmp_path / "config.toml").write_text(settings)
-        return manager.spawn(Start(prompt, agent="demo", cwd=str(tmp_path), options={"live": True, "speed": 50})).id
+        return manager.spawn(Start(prompt, agent="scripted", cwd=str(tmp_path), options={"live": True, "speed": 50})).id
 
     return begin
 
@@ -67,7 +67,7 @@ def test_the_hook_is_called_once_for_each_ask_and_names_it(manager, start, answe
     assert told(1) == [f"1 waiting asks to {ASKS}"]
     answer(session)
     assert told(3)[1:] in (["1 running ", "1 done "], ["1 done ", "1 running "])  # two processes
-    manager.prompts.inject(session, "[[demo:edit]] again")
+    manager.prompts.inject(session, "[[script:edit]] again")
     assert told(4)[3] == f"2 waiting asks to {ASKS}"
     manager.prompts.interrupt(session)
     assert told(5)[4] == "2 stopped stopped by you"

@@ -17,10 +17,10 @@ from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.service.manager import SessionManager
 
-PROMPT = {"demo": "[[demo:edit]] go", "claude": "[[fake:mark]] go", "codex": "[[fake:mark_outside]] go"}
+PROMPT = {"scripted": "[[script:edit]] go", "claude": "[[fake:mark]] go", "codex": "[[fake:mark_outside]] go"}
 """A prompt whose one action needs a permission."""
-OPTIONS = {"demo": {"speed": 50}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
-CONDITION = {"demo": 'tool = "edit"', "claude": 'command = "./mark"', "codex": 'command = "./mark"'}
+OPTIONS = {"scripted": {"speed": 50}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
+CONDITION = {"scripted": 'tool = "edit"', "claude": 'command = "./mark"', "codex": 'command = "./mark"'}
 """The condition of a rule that fits what is asked."""
 
 
@@ -59,7 +59,7 @@ class Asking(AskingSession):
         """
 
         def done():
-            shown = self.agent == "demo" or fake_model.was_shown(words)
+            shown = self.agent == "scripted" or fake_model.was_shown(words)
             return shown and self.session.status.ended and not self.session.queued
 
         self.until(done, "the end of the turns")
@@ -76,7 +76,7 @@ class Asking(AskingSession):
     @property
     def marks(self):
         """How often that for which the agent asked was done."""
-        if self.agent == "demo":
+        if self.agent == "scripted":
             writes = [event for event in self.printed() if event["type"] == "file"]
             return sum("+def greeting(name)" in event["diff"] for event in writes)
         log = self.project / "ran.log"
@@ -88,9 +88,9 @@ class Asking(AskingSession):
 
     def decisions(self):
         """What became of the actions, as the steps show it."""
-        kind = StepKind.FILE_CHANGE if self.agent == "demo" else StepKind.COMMAND
+        kind = StepKind.FILE_CHANGE if self.agent == "scripted" else StepKind.COMMAND
         steps = [step for step in self.manager.reader.steps.trajectory(self.id) if step.kind is kind]
-        return [step.status for step in steps if self.agent != "demo" or "greeting(name)" in step.changes[0].diff]
+        return [step.status for step in steps if self.agent != "scripted" or "greeting(name)" in step.changes[0].diff]
 
     def recorded(self):
         """The state, the decision and its author of each ask."""
@@ -119,11 +119,11 @@ def of_codex(event, key):
     return event.get("method") == "serverRequest/resolved" and json.dumps(event["params"]["requestId"]) == key
 
 
-def of_demo(event, key):
+def of_scripted(event, key):
     return event["type"] == "answered" and event["key"] == key
 
 
-RECEIPTS = {"claude": of_claude, "codex": of_codex, "demo": of_demo}
+RECEIPTS = {"claude": of_claude, "codex": of_codex, "scripted": of_scripted}
 
 
 def allowed(asking, fake_model):
@@ -142,7 +142,7 @@ def denied_with_words(asking, fake_model):
     words = f"Not here, {asking.start().id}."
     asking.answer(Verdict.DENY, words)
     assert asking.refused_after_words(words, fake_model) == []
-    if asking.agent == "demo":
+    if asking.agent == "scripted":
         assert words in asking.session.last_message
     return 0, (AskState.SETTLED, Verdict.DENY, "you")
 
@@ -251,15 +251,17 @@ OUTCOMES = [
     expired_and_waiting, interrupted, answered_by_two, answered_without_a_runner, agent_killed, allowed_by_a_rule,
     denied_by_a_rule, asked_by_a_rule,
 ]  # fmt: skip
-EVERY = [pytest.param(agent, marks=pytest.mark.real) if agent != "demo" else agent for agent in ("demo", *EVERY_CLI)]
+EVERY = [
+    pytest.param(agent, marks=pytest.mark.real) if agent != "scripted" else agent for agent in ("scripted", *EVERY_CLI)
+]
 
 
 @pytest.fixture
 def asking(request, manager, tmp_path, wait_until):
     """A live session of an agent, ready to be started in a folder with the command for which it asks."""
     agent = request.param
-    if agent == "demo":
-        request.getfixturevalue("demo_agent")
+    if agent == "scripted":
+        request.getfixturevalue("scripted_agent")
     else:
         agent = request.getfixturevalue("use_agent")(agent)
     project = tmp_path / "project"

@@ -9,11 +9,11 @@ from verbs import verb
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 CONFIG = """
-default_agent = "demo"
-[agents.demo]
+default_agent = "scripted"
+[agents.scripted]
 speed = 100.0
 script = "quick"
 [queue]
@@ -39,10 +39,10 @@ def settings(tmp_path, monkeypatch):
 
 @pytest.fixture
 def sessions(manager, settings):
-    """Start sessions of the demo agent and wait for their ends."""
+    """Start sessions of the scripted agent and wait for their ends."""
 
     def start(*titles):
-        begun = [manager.spawn(Start(f"begin {title}", agent="demo", title=title)) for title in titles]
+        begun = [manager.spawn(Start(f"begin {title}", agent="scripted", title=title)) for title in titles]
         return manager.wait([one.id for one in begun], timeout=120)
 
     return start
@@ -118,7 +118,7 @@ def test_a_template_is_filled_in_for_each_session(manager, sessions, tmp_path):
     first, second = sessions("one", "two {id}")
     assert verb("inject", first.id, second.id, "--template", "where", "--wait").returncode == 0
     for one in (first, second):
-        expected = f"You (demo {one.id}) work in {tmp_path} on {one.title}: {{not a field}}"
+        expected = f"You (scripted {one.id}) work in {tmp_path} on {one.title}: {{not a field}}"
         assert prompts_of(manager, one)[1:] == [expected]
     assert verb("inject", first.id, "--template", "quote", "--wait").returncode == 0
     assert prompts_of(manager, first)[2] == f"You said: {manager.reader.steps.answer(first.id, 2)}"
@@ -140,7 +140,7 @@ def test_a_start_is_filled_in_from_a_template(manager, settings, tmp_path):
     done = verb("spawn", "--template", "where", "--title", "fresh", "--wait", "--json")
     started = json.loads(done.stdout)
     assert prompts_of(manager, manager.reader.get(started["id"])) == [
-        f"You (demo {started['id']}) work in {tmp_path} on fresh: {{not a field}}"
+        f"You (scripted {started['id']}) work in {tmp_path} on fresh: {{not a field}}"
     ]
     assert verb("spawn", "--template", "where", "--title", "two", "-n", "2").returncode == 2
     assert "{last_message} has no value for a session that has not begun" in verb("spawn", "--template", "quote").stderr

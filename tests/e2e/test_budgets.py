@@ -21,7 +21,7 @@ from agentdash.sessions.service.manager import SessionManager
 
 FREE = {"claude": {"permission_mode": "bypassPermissions"}, "codex": {"sandbox": "danger-full-access"}}
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 DELEGATE = """
 import sys
@@ -36,7 +36,7 @@ with SessionManager() as manager:
     sys.stdin.readline()
     for _ in range(count):
         try:
-            manager.spawn(Start(prompt, agent='demo', budget=Budget(cost_usd=float(budget) if budget else None)))
+            manager.spawn(Start(prompt, agent='scripted', budget=Budget(cost_usd=float(budget) if budget else None)))
             print('admitted')
         except RefusalError as refused:
             print(refused.code)
@@ -100,10 +100,12 @@ def test_of_20_starts_in_one_moment_against_a_budget_for_four_exactly_four_are_a
 def test_of_ten_workers_in_one_moment_without_a_budget_of_their_own_only_those_start_that_their_lead_can_pay(
     manager, delegate
 ):
-    usual = manager.wait([manager.spawn(Start("[[demo:quick]] go", agent="demo")).id], timeout=90)[0].usage.total_tokens
+    usual = manager.wait([manager.spawn(Start("[[script:quick]] go", agent="scripted")).id], timeout=90)[
+        0
+    ].usage.total_tokens
     lead = manager.run(["sleep", "600"])
     manager.budgets.change(lead.id, Budget(tokens=3 * usual + usual // 2))
-    answers = delegate(lead.id, 10, 1, prompt="[[demo:quick]] go")
+    answers = delegate(lead.id, 10, 1, prompt="[[script:quick]] go")
     assert answers == ["admitted"] * 3 + ["over_budget"] * 7
     ended = manager.wait([one.id for one in manager.store.descendants(lead.id)], timeout=90)
     assert [one.status for one in ended] == [Status.DONE] * 3
@@ -119,13 +121,13 @@ def inside(lead, start):
 def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(manager, leftovers):
     lead = manager.run(["sleep", "600"])
     manager.budgets.change(lead.id, Budget(tokens=60))
-    sibling = inside(lead.id, Start("[[demo:silent]] wait", agent="demo"))
-    spender = inside(lead.id, Start("[[demo:quick]] go", agent="demo"))
+    sibling = inside(lead.id, Start("[[script:silent]] wait", agent="scripted"))
+    spender = inside(lead.id, Start("[[script:quick]] go", agent="scripted"))
     ended = manager.wait([lead.id, sibling.id, spender.id], timeout=90)
     spent = ended[2].usage.total_tokens
     assert spent > 60
     most = f"≥{spent} of 60 tokens"  # the sibling reported none of its own
-    # The demo agent reports what it used at the end of its turn, which is a proper one.
+    # The scripted agent reports what it used at the end of its turn, which is a proper one.
     assert (ended[2].status, ended[2].reason) == (Status.DONE, f"over limit: budget of its lead: {most}")
     assert ended[0].status is ended[1].status is Status.STOPPED
     assert ended[0].reason.startswith(f"stopped by its limit: its budget: {most}; ")
@@ -134,12 +136,12 @@ def test_the_runners_of_a_family_end_their_turns_when_the_budget_is_crossed(mana
     with pytest.raises(RefusalError, match="over_budget"):
         manager.prompts.inject(spender.id, "more")
     manager.budgets.change(lead.id, Budget(tokens=10_000))
-    assert manager.prompts.inject(spender.id, "more [[demo:quick]]").turn == 2
+    assert manager.prompts.inject(spender.id, "more [[script:quick]]").turn == 2
 
 
 def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(manager):
     lead = manager.run(["sleep", "600"])
-    worker = inside(lead.id, Start("[[demo:quick]] go", agent="demo"))
+    worker = inside(lead.id, Start("[[script:quick]] go", agent="scripted"))
     manager.wait([worker.id], timeout=60)
     manager.budgets.change(lead.id, Budget(tokens=1))
     [ended] = manager.wait([lead.id], timeout=60)
@@ -149,10 +151,10 @@ def test_a_budget_that_is_lowered_below_what_is_spent_ends_the_turn_that_runs(ma
 @pytest.mark.smoke
 def test_the_verbs_give_a_budget_show_it_and_refuse_with_the_next_step(manager):
     lead = json.loads(
-        verb("spawn", "--agent", "demo", "--budget-usd", "2.50", "[[demo:quick]] go", "--wait", "--json").stdout
+        verb("spawn", "--agent", "scripted", "--budget-usd", "2.50", "[[script:quick]] go", "--wait", "--json").stdout
     )
     assert lead["budget"] == {"cost_usd": 2.5}
-    refused = verb("spawn", "--agent", "demo", "--budget-usd", "9", "go", **{SESSION_TAG: lead["id"]})
+    refused = verb("spawn", "--agent", "scripted", "--budget-usd", "9", "go", **{SESSION_TAG: lead["id"]})
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "agentdash: over_budget: $" in refused.stderr
     assert f"agentdash budget {lead['id'][:8]} --usd N" in refused.stderr
@@ -170,7 +172,7 @@ def test_the_verbs_give_a_budget_show_it_and_refuse_with_the_next_step(manager):
 @pytest.mark.parametrize("amount", ["0", "-1", "much", "9" * 400])
 @pytest.mark.parametrize("option", ["--budget-usd", "--budget-tokens"])
 def test_an_amount_that_is_not_valid_is_refused_and_starts_nothing(manager, option, amount):
-    refused = verb("spawn", "--agent", "demo", option, amount, "go")
+    refused = verb("spawn", "--agent", "scripted", option, amount, "go")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert option in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -210,7 +212,7 @@ def test_a_worker_whose_agent_reports_while_it_works_is_ended_in_its_turn(
     assert leftovers(worker.id) == []
 
 
-SPAWN = ["spawn", "--agent", "demo", "--limit", "tokens=20", "[[demo:silent]] wait"]
+SPAWN = ["spawn", "--agent", "scripted", "--limit", "tokens=20", "[[script:silent]] wait"]
 
 
 def test_of_ten_starts_in_one_moment_a_budget_of_the_day_for_four_admits_four_and_the_others_wait_in_their_rows(
@@ -251,8 +253,8 @@ def test_a_budget_of_the_day_ends_what_crosses_it_holds_what_waits_and_lets_it_g
     path = tmp_path / "settings.toml"
     path.write_text("[budgets]\nday_tokens = 2\n")
     monkeypatch.setenv("AGENTDASH_CONFIG", str(path))
-    first = manager.spawn(Start("[[demo:quick]] go", agent="demo"))
-    second = manager.spawn(Start("[[demo:quick]] go on", agent="demo", after=first.id))
+    first = manager.spawn(Start("[[script:quick]] go", agent="scripted"))
+    second = manager.spawn(Start("[[script:quick]] go on", agent="scripted", after=first.id))
     (ended,) = manager.wait([first.id], timeout=90)
     assert ended.reason == f"over limit: today's budget: {ended.usage.total_tokens} of 2 tokens"
     held = verb("ls", "--json").stdout
@@ -260,17 +262,17 @@ def test_a_budget_of_the_day_ends_what_crosses_it_holds_what_waits_and_lets_it_g
     assert (row["status"], row["reason"]) == ("queued", "waits: today's budget of 2 tokens is spent")
     facts = json.loads(verb("explain", second.id, "--json").stdout)["facts"]
     assert next(fact for fact in facts if fact["source"] == "budgets.day_tokens")["name"] == "today's budget"
-    refused = verb("spawn", "--agent", "demo", "more")
+    refused = verb("spawn", "--agent", "scripted", "more")
     assert (refused.returncode, "over_budget" in refused.stderr) == (1, True)
-    inside = verb("spawn", "--agent", "demo", "--over-budget", "more", **{SESSION_TAG: first.id})
+    inside = verb("spawn", "--agent", "scripted", "--over-budget", "more", **{SESSION_TAG: first.id})
     assert (inside.returncode, "only_the_user" in inside.stderr) == (1, True)
     by_agent = verb("budget", "--day-tokens", "1M", **{SESSION_TAG: first.id})
     assert (by_agent.returncode, "only_the_user" in by_agent.stderr) == (1, True)
-    beyond = manager.spawn(Start("[[demo:quick]] go", agent="demo", over_budget=True))
+    beyond = manager.spawn(Start("[[script:quick]] go", agent="scripted", over_budget=True))
     assert manager.wait([beyond.id], timeout=90)[0].reason is None
     lowered = json.loads(verb("budget", "--day-tokens", "0", "--json").stdout)
     assert lowered[0]["budget"]["tokens"] == 0
-    refused = verb("spawn", "--agent", "demo", "more")
+    refused = verb("spawn", "--agent", "scripted", "more")
     assert (refused.returncode, "today's budget of 0 tokens lets nothing start" in refused.stderr) == (1, True)
     raised = json.loads(verb("budget", "--day-tokens", "1M", "--json").stdout)
     assert (raised[0]["budget"]["tokens"], raised[0]["raised"]) == (1_000_000, True)
@@ -287,7 +289,7 @@ def test_a_project_adds_a_budget_for_its_own_folder_and_lifts_none(manager, tmp_
     (project / ".git").mkdir(parents=True)
     (project / ".agentdash.toml").write_text("[budgets]\nday_tokens = 5000\nday_usd = 1\n")
     assert verb("trust", str(project), "--yes").returncode == 0
-    session = manager.spawn(Start("[[demo:quick]] go", agent="demo", cwd=str(project)))
+    session = manager.spawn(Start("[[script:quick]] go", agent="scripted", cwd=str(project)))
     manager.wait([session.id], timeout=90)
     bound = manager.reader.period_budgets(session.id)
     assert [(one.budget.folder, one.budget.most.tokens, one.budget.most.cost_usd) for one in bound] == [

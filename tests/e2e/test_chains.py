@@ -54,11 +54,11 @@ def prompts(manager, session_id):
 
 
 @pytest.mark.smoke
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 def test_a_chain_of_three_runs_by_itself_and_hands_on_each_answer(manager, gate):
     first = started(*gate())
-    second = started("spawn", "--agent", "demo", "--after", first["id"], "[[demo:quick]] Explain it.")
-    third = started("spawn", "--agent", "demo", "--after", second["id"], "[[demo:quick]] Shorten: {answer}")
+    second = started("spawn", "--agent", "scripted", "--after", first["id"], "[[script:quick]] Explain it.")
+    third = started("spawn", "--agent", "scripted", "--after", second["id"], "[[script:quick]] Shorten: {answer}")
     assert (second["status"], second["after"]) == ("queued", first["id"])
     assert second["reason"].startswith(f"after {first['id'][:8]} (sh -c 'read line")
     listed = run("ls", "--filter", f"after:{first['id'][:8]}").stdout
@@ -66,17 +66,17 @@ def test_a_chain_of_three_runs_by_itself_and_hands_on_each_answer(manager, gate)
     assert third["id"][:8] not in listed
     assert f"after {first['id'][:8]}" in listed
     assert "starts when the session that it waits for is done" in run("explain", second["id"]).stdout
-    assert prompts(manager, second["id"]) == ["[[demo:quick]] Explain it."]
+    assert prompts(manager, second["id"]) == ["[[script:quick]] Explain it."]
     gate.open()
     last = ended(manager, third["id"])
     assert (last.status, last.followed, last.after) == (Status.DONE, second["id"], None)
     (asked,) = prompts(manager, second["id"])
-    assert asked.startswith("[[demo:quick]] Explain it.\n\n")
+    assert asked.startswith("[[script:quick]] Explain it.\n\n")
     assert f"session {first['id'][:8]} (command" in asked
     assert asked.endswith("````text\nthe gate is open\n````")
     answer = manager.reader.steps.answer(second["id"])
     assert answer
-    assert prompts(manager, third["id"]) == [f"[[demo:quick]] Shorten: {answer}"]
+    assert prompts(manager, third["id"]) == [f"[[script:quick]] Shorten: {answer}"]
 
 
 def test_after_a_failure_it_waits_for_a_retry_and_two_can_wait_for_one(manager, tmp_path):

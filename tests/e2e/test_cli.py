@@ -760,9 +760,9 @@ def test_a_state_folder_that_cannot_be_written(cli: Cli, monkeypatch: pytest.Mon
     assert cli("ls", "--json").error["type"] == "StoreError"
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 def test_a_prompt_into_a_running_session_waits_for_the_end_of_its_turn(cli: Cli) -> None:
-    session = cli("spawn", "--agent", "demo", "go [[demo:silent]]", "--json").json["id"]
+    session = cli("spawn", "--agent", "scripted", "go [[script:silent]]", "--json").json["id"]
     result = cli("inject", session, "faster")
     assert (result.code, result.out) == (0, "queued #1, after turn 1\n")
     prompt = cli("inject", session, "and better", "--json").json["prompt"]

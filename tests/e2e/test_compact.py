@@ -1,4 +1,4 @@
-"""``agentdash compact`` with the demo agent: its queue, its refusals, and what the next turn is given."""
+"""``agentdash compact`` with the scripted agent: its queue, its refusals, and what the next turn is given."""
 
 import json
 
@@ -13,10 +13,10 @@ MINUTE = 60
 
 
 @pytest.fixture
-def spawn(manager, demo_agent, tmp_path):
+def spawn(manager, scripted_agent, tmp_path):
     def begin(script="done", live=False, speed=1000):
         options = {"script": script, "speed": speed, "live": live}
-        return manager.spawn(Start("FIRST request", agent="demo", cwd=str(tmp_path), options=options)).id
+        return manager.spawn(Start("FIRST request", agent="scripted", cwd=str(tmp_path), options=options)).id
 
     return begin
 
@@ -68,7 +68,7 @@ def test_a_compaction_waits_for_the_turn_that_runs_and_is_asked_for_once(manager
     wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
     told = [verb("compact", session, "--key", "once", "--summary") for _ in range(2)]
     assert [(one.returncode, one.stdout) for one in told] == [
-        (0, "queued #1, after turn 1: demo writes a summary\n")
+        (0, "queued #1, after turn 1: scripted writes a summary\n")
     ] * 2
     (waiting,) = manager.queue.prompts(session)
     assert waiting.text == "/compact"
@@ -82,9 +82,9 @@ def test_a_compaction_waits_for_the_turn_that_runs_and_is_asked_for_once(manager
 def test_a_stopped_compaction_leaves_no_mark_and_its_retry_compacts(manager, spawn, ended, wait_until):
     session = spawn("quick", speed=10)
     ended(session)
-    found = manager.compacting.compact(session, "[[demo:long]]")
+    found = manager.compacting.compact(session, "[[script:long]]")
     wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
-    assert found.answer == "turn 2: demo writes a summary"
+    assert found.answer == "turn 2: scripted writes a summary"
     manager.stop(session)
     assert (ended(session).status, manager.store.marks.of_session(session)) == (Status.STOPPED, [])
     manager.prompts.retry(session)
@@ -96,7 +96,7 @@ def test_a_stopped_compaction_leaves_no_mark_and_its_retry_compacts(manager, spa
 def test_a_prompt_beside_a_live_compaction_waits_for_its_own_turn(manager, spawn, ended, wait_until):
     session = spawn("quick", live=True, speed=1)
     ended(session)
-    manager.compacting.compact(session, "[[demo:steer]]")
+    manager.compacting.compact(session, "[[script:steer]]")
     wait_until(lambda: manager.reader.get(session).status is Status.RUNNING, timeout=MINUTE, what="the turn")
     sent = manager.prompts.inject(session, "not for the summary")
     assert (sent.prompt.state, sent.prompt.steers) == ("queued", False)

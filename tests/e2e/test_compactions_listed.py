@@ -13,9 +13,9 @@ ROW = "INSERT INTO compactions VALUES (?, 1, ?, ?, ?, ?, ?, ?)"
 
 
 @pytest.fixture
-def session(manager, demo_agent):
+def session(manager, scripted_agent):
     """A session whose only turn has two compactions, as a runner records them."""
-    started = manager.spawn(Start("go", agent="demo", options={"script": "done", "speed": 1000}))
+    started = manager.spawn(Start("go", agent="scripted", options={"script": "done", "speed": 1000}))
     (ended,) = manager.wait([started.id], timeout=60)
     with manager.store.database.transaction() as db:
         db.execute(ROW, (ended.id, 1, ended.created_at, "auto", 2, 182_000, 24_000))

@@ -1,4 +1,4 @@
-"""rewind, fork, marks and messages on the command line, with the demo agent; and many front ends at once."""
+"""rewind, fork, marks and messages on the command line, with the scripted agent; and many front ends at once."""
 
 import json
 import subprocess
@@ -12,8 +12,8 @@ from agentdash.sessions.rules.launch import Start
 
 
 @pytest.fixture
-def talk(manager, demo_agent, tmp_path):
-    """A session of the demo agent with three turns."""
+def talk(manager, scripted_agent, tmp_path):
+    """A session of the scripted agent with three turns."""
 
     def start(**options):
         def ended(session):
@@ -22,9 +22,11 @@ def talk(manager, demo_agent, tmp_path):
             return session
 
         options = {"speed": 50} | options
-        session = ended(manager.spawn(Start("[[demo:quick]] one", agent="demo", cwd=str(tmp_path), options=options)))
+        session = ended(
+            manager.spawn(Start("[[script:quick]] one", agent="scripted", cwd=str(tmp_path), options=options))
+        )
         for word in ("two", "three"):
-            manager.prompts.inject(session.id, f"[[demo:quick]] {word}")
+            manager.prompts.inject(session.id, f"[[script:quick]] {word}")
             session = ended(session)
         return session
 
@@ -48,24 +50,24 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     done = verb("rewind", session.id, "1", "--json")
     effect = json.loads(done.stdout)
     assert (effect["turn"], effect["step"], effect["how"], effect["hidden"]["turns"]) == (1, None, "retold", 2)
-    assert prompts("trajectory", "--messages", session.id) == ["[[demo:quick]] one"]
+    assert prompts("trajectory", "--messages", session.id) == ["[[script:quick]] one"]
     assert len(prompts("trajectory", "--messages", session.id, "--all")) == 3
     shown = verb("trajectory", "--messages", session.id, "--all", "--numbers").stdout.splitlines()
-    assert any(line.startswith("| 3.0 ") and line.endswith("[[demo:quick]] three") for line in shown)
+    assert any(line.startswith("| 3.0 ") and line.endswith("[[script:quick]] three") for line in shown)
     assert any(line.startswith("1.0 ") for line in shown)
     assert any(line.startswith("mark 1: went back to the end of turn 1") for line in shown)
     assert "--all prints them too" in verb("trajectory", "--messages", session.id).stdout
 
-    manager.prompts.inject(session.id, "[[demo:quick]] four")
+    manager.prompts.inject(session.id, "[[script:quick]] four")
     manager.wait([session.id], timeout=60)
     launch = manager.store.launch(session.id, 4)
     assert launch.how == "retold"
-    assert "| USER:\n|     [[demo:quick]] one\n" in launch.stdin
+    assert "| USER:\n|     [[script:quick]] one\n" in launch.stdin
     assert "two" not in launch.stdin
 
     assert verb("rewind", session.id, "--undo").returncode == 0
     assert prompts("trajectory", "--messages", session.id) == [
-        f"[[demo:quick]] {word}" for word in ("one", "two", "three")
+        f"[[script:quick]] {word}" for word in ("one", "two", "three")
     ]
     listed = verb("rewind", "--list", session.id).stdout.splitlines()
     assert [line.partition(" at ")[0] for line in listed] == [
@@ -78,9 +80,9 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
     ]
     assert kinds == [("rewind", True, False), ("undo", True, False)]
 
-    made = json.loads(verb("fork", session.id, "--at", "2", "[[demo:quick]] fork", "--wait", "--json").stdout)
+    made = json.loads(verb("fork", session.id, "--at", "2", "[[script:quick]] fork", "--wait", "--json").stdout)
     assert made["fork"] == {"origin": session.id, "turn": 2, "step": None, "how": "retold"}
-    assert (made["status"], made["source"], made["task"]) == ("done", "fork", "[[demo:quick]] fork")
+    assert (made["status"], made["source"], made["task"]) == ("done", "fork", "[[script:quick]] fork")
     assert "three" not in manager.store.launch(made["id"], 1).stdin
     assert "forked from the end of turn 2" in verb("rewind", "--list", made["id"]).stdout
 
@@ -99,8 +101,8 @@ def test_a_user_goes_back_takes_it_back_and_forks(manager, talk):
         (["rewind", "nothing-like-it", "1"], 1, "No session with id"),
     ],
 )
-def test_what_makes_no_sense_is_refused(manager, demo_agent, tmp_path, words, code, error):
-    session = manager.spawn(Start("[[demo:quick]] one", agent="demo", cwd=str(tmp_path), options={"speed": 50}))
+def test_what_makes_no_sense_is_refused(manager, scripted_agent, tmp_path, words, code, error):
+    session = manager.spawn(Start("[[script:quick]] one", agent="scripted", cwd=str(tmp_path), options={"speed": 50}))
     manager.wait([session.id], timeout=60)
     done = verb(*words)
     assert (done.returncode, done.stdout) == (code, "")
@@ -112,7 +114,7 @@ def test_going_back_closes_the_process_that_remembers_what_is_hidden(manager, ta
     assert session.warm_since is not None
     manager.conversation.rewind(session.id, 1)
     wait_until(lambda: manager.reader.by_id(session.id).warm_since is None, what="the agent to be closed")
-    manager.prompts.inject(session.id, "[[demo:quick]] four")
+    manager.prompts.inject(session.id, "[[script:quick]] four")
     manager.wait([session.id], timeout=60)
     turns = manager.reader.turns(session.id)
     assert turns[2].agent_pid == turns[0].agent_pid != turns[3].agent_pid

@@ -1,4 +1,4 @@
-"""The dashboard in a real terminal, driven from the keyboard, over the real manager and the demo agent."""
+"""The dashboard in a real terminal, driven from the keyboard, over the real manager and the scripted agent."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.demo.start import SESSIONS
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 @pytest.mark.smoke
@@ -19,15 +19,15 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
 
     terminal.keys("n")
     terminal.shows("New session", "folder", "Esc cancel")
-    terminal.type("Fix the login test, quickly [[demo:quick]]")
+    terminal.type("Fix the login test, quickly [[script:quick]]")
     terminal.shows("quickly")
     terminal.keys("Tab")
-    terminal.choose("codex-demo")
+    terminal.choose("scripted")
     terminal.keys("Tab", "Enter")
     terminal.shows("✓ done ·", "── turn 1 ──", "(turn 2)")
 
     terminal.keys("i")
-    terminal.type("And now something long, please [[demo:long]]")
+    terminal.type("And now something long, please [[script:long]]")
     terminal.shows("something long")
     terminal.keys("Enter")
     terminal.shows("● running", "── turn 2 ──", "(queued #1, after turn 2)")
@@ -35,7 +35,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
     terminal.shows("✦ Module 1 ", "x stop")
 
     terminal.keys("x")
-    terminal.shows('Stop "', "demo (turn 2)", "n cancel")
+    terminal.shows('Stop "', "scripted (turn 2)", "n cancel")
     terminal.keys("Enter")
     terminal.lacks('Stop "')
     terminal.shows("● running", "(queued #1, after turn 2)")
@@ -55,7 +55,7 @@ def test_the_whole_job_from_the_keyboard(terminal, manager, leftovers):
 
 @pytest.mark.smoke
 def test_quitting_leaves_the_sessions_alone(terminal, manager):
-    session = manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
+    session = manager.spawn(Start("Take your time", agent="scripted", options={"script": "long"}))
     terminal.start("agentdash", width=80, height=24)
     terminal.shows("RUNNING 1", "Take your time")
     terminal.keys("q")
@@ -64,7 +64,7 @@ def test_quitting_leaves_the_sessions_alone(terminal, manager):
 
 
 def test_resizing_while_it_runs(terminal, manager):
-    manager.spawn(Start("Take your time", agent="demo", options={"script": "long"}))
+    manager.spawn(Start("Take your time", agent="scripted", options={"script": "long"}))
     terminal.start("agentdash")
     terminal.shows("● running", "✦ Module", "q quit")
     terminal.resize(50, 24)
@@ -79,7 +79,7 @@ def test_resizing_while_it_runs(terminal, manager):
 def test_what_other_front_ends_do_appears(terminal, manager):
     terminal.start("agentdash")
     terminal.shows("No sessions yet")
-    session = manager.spawn(Start("Started elsewhere", agent="demo", options={"script": "long"}))
+    session = manager.spawn(Start("Started elsewhere", agent="scripted", options={"script": "long"}))
     terminal.shows("● running", "Started elsewhere")
     manager.stop(session.id)
     terminal.shows("■ stopped")
@@ -95,7 +95,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     for one in (first, second):
         one.shows("No sessions yet")
 
-    line.type("agentdash spawn --agent demo --set script=long 'Started in a shell'")
+    line.type("agentdash spawn --agent scripted --set script=long 'Started in a shell'")
     line.keys("Enter")
     for one in (first, second):
         one.shows("RUNNING 1", "Started in a shell")
@@ -110,7 +110,7 @@ def test_two_dashboards_and_the_command_line_see_each_other(open_terminal, manag
     line.shows("■ stopped")
 
     first.keys("i")
-    first.type("Once more [[demo:quick]]")
+    first.type("Once more [[script:quick]]")
     first.keys("Enter")
     second.keys("Enter")
     second.shows("DONE, UNREAD 1")

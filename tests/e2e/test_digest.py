@@ -12,7 +12,7 @@ from agentdash.sessions.rules.digest.collect import is_prompt
 from agentdash.sessions.rules.launch import Start
 from agentdash.tui.cli.main import run
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 def made(manager, session_id, turn=None):
@@ -20,11 +20,11 @@ def made(manager, session_id, turn=None):
     return [step for step in manager.reader.steps.each_step(session_id, turn) if not is_prompt(step)]
 
 
-def ended(manager, prompt="hello [[demo:quick]]"):
-    return manager.wait([manager.spawn(Start(prompt, agent="demo")).id], timeout=60)[0]
+def ended(manager, prompt="hello [[script:quick]]"):
+    return manager.wait([manager.spawn(Start(prompt, agent="scripted")).id], timeout=60)[0]
 
 
-def again(manager, session_id, prompt="more [[demo:quick]]"):
+def again(manager, session_id, prompt="more [[script:quick]]"):
     manager.prompts.inject(session_id, prompt)
     return manager.wait([session_id], timeout=60)[0]
 
@@ -64,13 +64,13 @@ def test_a_digest_begins_where_somebody_stopped_reading(manager):
     )
     assert new == turn
     assert (new.steps, new.prompts) == (len(made(manager, session.id, 2)), 1)
-    assert (new.commands, new.commands_failed, new.files, new.web_searches) == (1, 1, ("demo.txt",), 1)
+    assert (new.commands, new.commands_failed, new.files, new.web_searches) == (1, 1, ("scripted.txt",), 1)
     assert (whole.steps, whole.prompts, whole.commands) == (new.steps + session.steps, 2, 2)
     assert (new.usage.total_tokens, whole.usage.total_tokens) == (110, 220)
 
 
 def test_the_reason_that_readers_add_to_a_failed_turn_shifts_no_marker(manager, wait_until):
-    session = manager.started(manager.spawn(Start("wait [[demo:silent]]", agent="demo")).id)
+    session = manager.started(manager.spawn(Start("wait [[script:silent]]", agent="scripted")).id)
     wait_until(lambda: manager.reader.get(session.id).steps == 2, what="its first words")
     manager.housekeeping.mark_seen(session.id)
     os.kill(manager.reader.turns(session.id)[0].agent_pid, signal.SIGKILL)
@@ -93,7 +93,7 @@ def test_the_verb_tells_what_is_new_and_only_a_terminal_has_seen_it(manager, tol
         f"{session.steps} steps since the start\n  1 command, 1 failed (`echo out; echo err >&2; exit 3` exit 3) ·"
         in first
     )
-    assert 'last: "a message about hello [[demo:quick]]"' in first
+    assert 'last: "a message about hello [[script:quick]]"' in first
     assert told("digest", short) == first
     with monkeypatch.context() as patch:
         patch.setattr(sys.stdout, "isatty", lambda: True)
@@ -105,7 +105,7 @@ def test_the_verb_tells_what_is_new_and_only_a_terminal_has_seen_it(manager, tol
     assert f"{session.steps} steps since you looked, " in told("digest", short)
     facts = json.loads(told("digest", short, "--json"))
     assert (facts["session"], facts["turn"], facts["since_steps"]) == (session.id, None, session.steps)
-    assert (facts["commands"], facts["files"], facts["tests"]) == (1, ["demo.txt"], [])
+    assert (facts["commands"], facts["files"], facts["tests"]) == (1, ["scripted.txt"], [])
     assert json.loads(told("ls", "--json"))[0]["unread"] == session.steps
 
 

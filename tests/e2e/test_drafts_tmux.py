@@ -7,13 +7,13 @@ import pytest
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 @pytest.fixture
 def session(manager, terminal):
     """A session with its prompt box open in a dashboard that another one follows; ``pid`` has the first one's."""
-    start = Start("the only one", agent="demo", options={"script": "quick", "speed": 40.0})
+    start = Start("the only one", agent="scripted", options={"script": "quick", "speed": 40.0})
     [session] = manager.wait([manager.spawn(start).id], timeout=60)
     first = "sh -c 'echo $$ > pid; exec agentdash'"
     terminal.start(f"{first}; stty sane; printf '\\033[?1049l'; clear; echo between; read answer; agentdash")

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.membership import Led
 from agentdash.sessions.model.session import Status
@@ -30,19 +29,20 @@ def waiting_ids():
 
 
 @pytest.fixture
-def family(demo_agent, manager, at, tmp_path):
+def family(scripted_agent, manager, at, tmp_path):
     """A lead at work and its linked worker, which asks; the hook writes down each call."""
     hook = tmp_path / "hook"
     hook.write_text(f'#!/bin/sh\necho "$AGENTDASH_SESSION $AGENTDASH_STATUS $AGENTDASH_REASON" >> {tmp_path}/told\n')
     hook.chmod(0o755)
-    mark_demo(manager.reader.home, tmp_path)
 
     def begin(seconds, script="edit"):
         settings = f'[notify]\nhook = ["{hook}"]\n[orchestration]\nescalate_seconds = {seconds}\n'
         manager.reader.settings.path.write_text(settings)
-        lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+        lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
         options = {"live": True, "speed": 50}
-        start = Start(f"[[demo:{script}]] x", agent="demo", cwd=str(tmp_path), lifecycle="linked", options=options)
+        start = Start(
+            f"[[script:{script}]] x", agent="scripted", cwd=str(tmp_path), lifecycle="linked", options=options
+        )
         with SessionManager(caller=Caller(session=lead.id, evidence="environment")) as caller:
             return lead, caller.spawn(start)
 

@@ -11,33 +11,34 @@ import pytest
 from isolation import isolate
 from verbs import verb as agentdash
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.rules.json_schema import dump, step_json
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.manager import SessionManager
+from scripted.registration import registered
 
 AGENTDASH = (sys.executable, "-u", "-m", "agentdash")
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A state folder with a session in it: two turns of the demo agent, with a step of most kinds."""
+    """A state folder with a session in it: two turns of the scripted agent, with a step of most kinds."""
     folder = tmp_path_factory.mktemp("ended")
     home = folder / "state"
     home.mkdir(mode=0o700)
     with pytest.MonkeyPatch.context() as patch:
         isolate(patch, folder)
         patch.chdir(folder)
-        mark_demo(home, folder)
-        with SessionManager() as manager:
-            [first] = manager.wait([manager.spawn(Start("hello <b> [[demo:quick]]", agent="demo")).id], timeout=60)
-            manager.prompts.inject(first.id, "again [[demo:quick]]")
+        with registered(), SessionManager() as manager:
+            [first] = manager.wait(
+                [manager.spawn(Start("hello <b> [[script:quick]]", agent="scripted")).id], timeout=60
+            )
+            manager.prompts.inject(first.id, "again [[script:quick]]")
             manager.wait([first.id], timeout=60)
     return home, first.id
 
 
 @pytest.fixture
-def session(ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def session(scripted_agent: None, ended: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """The session; what is written goes to a folder of the test's own."""
     monkeypatch.setenv("AGENTDASH_HOME", str(ended[0]))
     monkeypatch.chdir(tmp_path)
@@ -123,7 +124,7 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(
     assert list(json.loads(as_json.stderr)) == ["error"]
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 def test_no_session_to_export_or_replay() -> None:
     for verb in (["export"], ["trajectory", "--replay"]):
         told = agentdash(*verb, "zzzz")

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.runner.caller import CLAUDE_SESSION, Caller
@@ -22,8 +21,7 @@ STRIPPED = ("AGENTDASH_SESSION_ID", "AGENTDASH_RUN_ID", "AGENTDASH_HOME", "AGENT
 
 
 @pytest.fixture
-def place(manager, tmp_path):
-    mark_demo(manager.reader.home, tmp_path)
+def place(scripted_agent, manager, tmp_path):
     manager.reader.settings.path.write_text("[queue]\nmax_running = 40\n")
     return tmp_path
 
@@ -61,11 +59,11 @@ def family(manager, at, place):
     """A lead with ten linked workers at work, and one detached."""
     with open(os.environ["AGENTDASH_CONFIG"], "a") as settings:
         settings.write("[orchestration]\nmax_open = 20\n")
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
     with inside(lead) as caller:
-        start = Start("work", agent="demo", options={"script": "tree"}, lifecycle="linked")
+        start = Start("work", agent="scripted", options={"script": "tree"}, lifecycle="linked")
         workers = [caller.spawn(start) for _ in range(WORKERS)]
-        free = caller.spawn(Start("free", agent="demo", options={"script": "long"}))
+        free = caller.spawn(Start("free", agent="scripted", options={"script": "long"}))
     for session in (lead, *workers, free):
         at(session, 1, Status.RUNNING)
     return lead, workers, free
@@ -93,10 +91,10 @@ def test_one_stop_ends_a_lead_and_its_linked_workers(manager, at, place, runner_
 
 
 def test_a_lead_that_was_lost_leaves_its_workers_until_it_is_stopped(manager, at, place, wait_until):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "quick", "speed": 900}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "quick", "speed": 900}))
     at(lead, 1, Status.DONE)
     with inside(lead) as caller:
-        worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+        worker = caller.spawn(Start("work", agent="scripted", options={"script": "long"}, lifecycle="linked"))
     at(worker, 1, Status.RUNNING)
     assert manager.stop(lead.id).workers == (worker.id,)
     assert manager.reader.by_id(lead.id).status is Status.DONE
@@ -106,21 +104,21 @@ def test_a_lead_that_was_lost_leaves_its_workers_until_it_is_stopped(manager, at
 
 def test_archiving_and_deleting_a_lead_ends_its_linked_workers(manager, at, place):
     for act in (manager.housekeeping.archive, lambda ref: manager.housekeeping.archive_all([ref]), manager.delete):
-        lead = manager.spawn(Start("lead", agent="demo", options={"script": "quick", "speed": 900}))
+        lead = manager.spawn(Start("lead", agent="scripted", options={"script": "quick", "speed": 900}))
         at(lead, 1, Status.DONE)
         with inside(lead) as caller:
-            worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+            worker = caller.spawn(Start("work", agent="scripted", options={"script": "long"}, lifecycle="linked"))
         at(worker, 1, Status.RUNNING)
         act(lead.id)
         assert manager.reader.by_id(worker.id).status is Status.STOPPED
 
 
 def test_a_limit_that_ends_a_lead_ends_its_linked_workers(manager, at, place):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long", "limits": {"wall_seconds": 4}}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long", "limits": {"wall_seconds": 4}}))
     with inside(lead) as caller:
-        worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+        worker = caller.spawn(Start("work", agent="scripted", options={"script": "long"}, lifecycle="linked"))
         third = SessionManager(caller=Caller(session=worker.id, evidence="environment"))
-        below = third.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+        below = third.spawn(Start("work", agent="scripted", options={"script": "long"}, lifecycle="linked"))
     at(lead, 1, Status.STOPPED)
     for one in (worker, below):
         reason = at(one, 1, Status.STOPPED).reason
@@ -132,9 +130,9 @@ def test_a_limit_that_ends_a_lead_ends_its_linked_workers(manager, at, place):
 
 
 def test_a_lead_that_stops_a_worker_by_command_line_gives_the_reason(manager, at, place):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
     with inside(lead) as caller:
-        worker = caller.spawn(Start("work", agent="demo", options={"script": "long"}, lifecycle="linked"))
+        worker = caller.spawn(Start("work", agent="scripted", options={"script": "long"}, lifecycle="linked"))
     at(worker, 1, Status.RUNNING)
     env = os.environ | {processes.SESSION_TAG: lead.id}
     code, out, err = verb("stop", "--json", "--reason", "wrong\x1b[31m\nfolder " + "x" * 900, worker.id, env=env)
@@ -149,12 +147,14 @@ def test_a_lead_that_stops_a_worker_by_command_line_gives_the_reason(manager, at
 
 
 def test_an_ephemeral_worker_is_archived_once_it_is_done_and_read(manager, at, place):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "quick", "speed": 900}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "quick", "speed": 900}))
     with inside(lead) as caller:
         worker = caller.spawn(
-            Start("x", agent="demo", options={"script": "quick", "speed": 900}, lifecycle="ephemeral")
+            Start("x", agent="scripted", options={"script": "quick", "speed": 900}, lifecycle="ephemeral")
         )
-        failed = caller.spawn(Start("x", agent="demo", options={"script": "fail", "speed": 900}, lifecycle="ephemeral"))
+        failed = caller.spawn(
+            Start("x", agent="scripted", options={"script": "fail", "speed": 900}, lifecycle="ephemeral")
+        )
     at(worker, 1, Status.DONE)
     at(failed, 1, Status.FAILED)
     assert manager.reader.by_id(worker.id).archived_at is None
@@ -184,7 +184,7 @@ sleep 600
 
 @pytest.mark.parametrize("prefix", ["", "env -i", "env -u AGENTDASH_SESSION_ID -u AGENTDASH_RUN_ID"])
 def test_a_worker_changes_no_sibling_lead_or_stranger_by_command_line(manager, at, place, prefix, wait_until):
-    long = Start("x", agent="demo", options={"script": "long"})
+    long = Start("x", agent="scripted", options={"script": "long"})
     lead, stranger = manager.spawn(long), manager.spawn(long)
     with inside(lead) as caller:
         sibling = caller.spawn(long)
@@ -208,10 +208,10 @@ def test_a_worker_changes_no_sibling_lead_or_stranger_by_command_line(manager, a
 
 
 def test_a_command_of_a_claude_outside_any_session_acts_for_the_user(manager, at, place):
-    stranger = manager.spawn(Start("x", agent="demo", options={"script": "long"}))
+    stranger = manager.spawn(Start("x", agent="scripted", options={"script": "long"}))
     at(stranger, 1, Status.RUNNING)
     outside = os.environ | {CLAUDE_SESSION: "a-talk"}
-    code, out, err = verb("spawn", "--json", "--agent", "demo", "--set", "script=long", "go", env=outside)
+    code, out, err = verb("spawn", "--json", "--agent", "scripted", "--set", "script=long", "go", env=outside)
     assert code == 0, err
     assert manager.reader.by_id(json.loads(out)["id"]).lead == "claude:a-talk"
     code, _, err = verb("stop", stranger.short_id, env=outside)
@@ -220,14 +220,14 @@ def test_a_command_of_a_claude_outside_any_session_acts_for_the_user(manager, at
 
 
 def test_explain_names_the_place_in_the_family_and_the_caller(manager, at, place):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
     at(lead, 1, Status.RUNNING)
     tag = os.environ | {processes.SESSION_TAG: lead.id}
     words = [
         "spawn",
         "--json",
         "--agent",
-        "demo",
+        "scripted",
         "--set",
         "script=long",
         "--lifecycle",
@@ -254,9 +254,9 @@ def test_explain_names_the_place_in_the_family_and_the_caller(manager, at, place
 
 
 def test_a_key_that_two_processes_ask_for_at_once_is_one_worker(manager, at, place):
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
     at(lead, 1, Status.RUNNING)
-    words = ["spawn", "--json", "--agent", "demo", "--set", "script=long", "--key", "api", "go"]
+    words = ["spawn", "--json", "--agent", "scripted", "--set", "script=long", "--key", "api", "go"]
     tag = os.environ | {processes.SESSION_TAG: lead.id}
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _: verb(*words, env=tag), range(4)))
@@ -275,9 +275,9 @@ def test_a_key_that_two_processes_ask_for_at_once_is_one_worker(manager, at, pla
 def test_a_worker_stays_in_the_folder_of_its_lead(manager, at, place):
     (place / "below").mkdir()
     (place / "link").symlink_to("/")
-    lead = manager.spawn(Start("lead", agent="demo", options={"script": "long"}))
+    lead = manager.spawn(Start("lead", agent="scripted", options={"script": "long"}))
     tag = os.environ | {processes.SESSION_TAG: lead.id}
-    words = ["spawn", "--json", "--agent", "demo", "--set", "script=quick", "go", "-C"]
+    words = ["spawn", "--json", "--agent", "scripted", "--set", "script=quick", "go", "-C"]
     code, out, _ = verb(*words, str(place / "below"), env=tag)
     assert (code, json.loads(out)["cwd"]) == (0, str((place / "below").resolve()))
     code, _, err = verb(*words, str(place / "link" / "usr"), env=tag)
@@ -286,4 +286,4 @@ def test_a_worker_stays_in_the_folder_of_its_lead(manager, at, place):
     manager.reader.settings.path.write_text('[orchestration]\nagents = ["claude"]\n')
     code, _, err = verb(*words, str(place / "below"), env=tag)
     assert code == 1
-    assert "cannot start demo" in err
+    assert "cannot start scripted" in err

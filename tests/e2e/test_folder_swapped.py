@@ -6,7 +6,7 @@ from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 LINK = "is a symbolic link now"
 
@@ -78,7 +78,7 @@ def test_a_folder_named_through_a_link_is_recorded_as_it_is(manager, place):
 @pytest.mark.parametrize("live", [False, True], ids=["turn-by-turn", "live"])
 def test_a_prompt_is_refused_and_kept(manager, place, live):
     options = {"script": "quick", "speed": 50, "live": live}
-    start = Start("one", agent="demo", cwd=str(place / "lead/sub"), options=options)
+    start = Start("one", agent="scripted", cwd=str(place / "lead/sub"), options=options)
     session = manager.spawn(start)
     assert manager.wait([session.id], timeout=60)[0].status is Status.DONE
     swap(place)
@@ -94,7 +94,7 @@ def test_a_prompt_is_refused_and_kept(manager, place, live):
 
 
 def test_a_fork_and_a_continuation_do_not_follow_the_link(manager, place):
-    start = Start("one", agent="demo", cwd=str(place / "lead/sub"), options={"script": "quick", "speed": 50})
+    start = Start("one", agent="scripted", cwd=str(place / "lead/sub"), options={"script": "quick", "speed": 50})
     session = manager.spawn(start)
     manager.wait([session.id], timeout=60)
     swap(place)

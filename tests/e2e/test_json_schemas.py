@@ -144,7 +144,7 @@ def test_the_output_of_verbs_that_read_and_keep(manager, checked, monkeypatch, t
     assert {words[0] for words in READING} == checked.verbs
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 def test_the_output_of_verbs_that_start_sessions(manager, at, checked, tmp_path, monkeypatch):
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "config.toml"))
     checked("config init")
@@ -152,15 +152,15 @@ def test_the_output_of_verbs_that_start_sessions(manager, at, checked, tmp_path,
     checked("doctor", "--rebuild", code=verb("doctor").returncode)
     command = checked("run", "--wait", "--", "false", code=1)["id"]
     checked("retry", command, "--wait", code=1)
-    checked("spawn", "--agent", "demo", "--dry-run", "go")
-    ended = checked("spawn", "--agent", "demo", "go [[demo:quick]]", "--wait")["id"]
+    checked("spawn", "--agent", "scripted", "--dry-run", "go")
+    ended = checked("spawn", "--agent", "scripted", "go [[script:quick]]", "--wait")["id"]
     checked("fork", ended, "--dry-run")
-    checked("fork", ended, "go [[demo:quick]]", "--wait")
-    checked("continue", ended, "--agent", "demo", "--dry-run", "go")
-    checked("continue", ended, "--agent", "demo", "go [[demo:quick]]", "--wait")
+    checked("fork", ended, "go [[script:quick]]", "--wait")
+    checked("continue", ended, "--agent", "scripted", "--dry-run", "go")
+    checked("continue", ended, "--agent", "scripted", "go [[script:quick]]", "--wait")
     checked("compact", ended)
-    running = manager.reader.get(checked("spawn", "--agent", "demo", "go [[demo:silent]]")["id"])
-    waiting = checked("spawn", "--agent", "demo", "--after", running.id, "later")["id"]
+    running = manager.reader.get(checked("spawn", "--agent", "scripted", "go [[script:silent]]")["id"])
+    waiting = checked("spawn", "--agent", "scripted", "--after", running.id, "later")["id"]
     checked("start", waiting)
     at(running, 1, Status.RUNNING)
     checked("inject", running.id, "and more")
@@ -168,18 +168,18 @@ def test_the_output_of_verbs_that_start_sessions(manager, at, checked, tmp_path,
     checked("queue", running.id)
     checked("queue", running.id, "cancel", "1")
     checked("queue", running.id, "hold")
-    checked("set", running.id, "--model", "demo-2")
+    checked("set", running.id, "--model", "scripted-2")
     checked("interrupt", running.id)
     checked.verbs |= {"approve", "deny", "answer", "trust", "view", "notify"}
     assert set(ACTING) == checked.verbs
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 @pytest.mark.parametrize(("script", "words"), [
     ("ask", ("approve", "ID")), ("ask", ("deny", "ID")), ("question", ("answer", "ID", "*ANSWERS")),
 ])  # fmt: skip
 def test_the_output_of_answers(manager, at, checked, script, words):
-    session = checked("spawn", "--agent", "demo", "--set", "live=true", f"go [[demo:{script}]]")
+    session = checked("spawn", "--agent", "scripted", "--set", "live=true", f"go [[script:{script}]]")
     at(manager.reader.get(session["id"]), 1, Status.WAITING)
     [ask] = checked("asks")
     checked("ls")

@@ -28,7 +28,7 @@ from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.drafts import DraftFiles
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 DAY = 86_400
 
@@ -59,8 +59,8 @@ def make_older(manager, session_id, seconds):
 
 @pytest.mark.smoke
 def test_a_deleted_session_comes_back_as_it_was(manager):
-    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
-    manager.prompts.inject(first.id, "more [[demo:quick]]")
+    [first] = manager.wait([manager.spawn(Start("hello [[script:quick]]", agent="scripted")).id], timeout=60)
+    manager.prompts.inject(first.id, "more [[script:quick]]")
     manager.wait([first.id], timeout=60)
     manager.housekeeping.mark_seen(first.id, 7)
     before = whole(manager, first.id)
@@ -73,7 +73,7 @@ def test_a_deleted_session_comes_back_as_it_was(manager):
     assert whole(manager, first.id) == before
     assert [session.id for session in manager.reader.changes(seq).updated] == [first.id]
     assert manager.reader.changes(seq).removed == ()
-    manager.prompts.inject(first.id, "and on [[demo:quick]]")
+    manager.prompts.inject(first.id, "and on [[script:quick]]")
     assert manager.wait([first.id], timeout=60)[0].turn == 3
 
 
@@ -161,7 +161,7 @@ def test_the_trash_is_emptied_of_what_is_old_and_of_nothing_else(manager, tmp_pa
 @pytest.mark.parametrize("damage", ["gone", "garbage"])
 def test_a_lost_database_is_made_anew_from_the_folders(manager, damage, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
-    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
+    [talked] = manager.wait([manager.spawn(Start("hello [[script:quick]]", agent="scripted")).id], timeout=60)
     before = [whole(manager, session.id) for session in (done, failed, talked)]
     database = database_at_rest()
     if damage == "gone":
@@ -195,8 +195,8 @@ def make_version_14(path):
 
 def test_a_database_of_an_older_version_is_refused_and_made_anew_from_the_folders(manager, database_at_rest):
     done, failed = ended(manager), ended(manager, "false")
-    [talked] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
-    manager.prompts.inject(talked.id, "more [[demo:quick]]")
+    [talked] = manager.wait([manager.spawn(Start("hello [[script:quick]]", agent="scripted")).id], timeout=60)
+    manager.prompts.inject(talked.id, "more [[script:quick]]")
     manager.wait([talked.id], timeout=60)
     manager.conversation.rewind(talked.id, 1)
     ids = [session.id for session in (done, failed, talked)]
@@ -243,7 +243,7 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 2\n")
     works = manager.started(manager.run(["sh", "-c", "echo hello; read line < go; echo bye"]).id)
     sleeps = manager.started(manager.run(["sleep", "600"]).id)
-    waits = manager.spawn(Start("hello [[demo:quick]]", agent="demo"))
+    waits = manager.spawn(Start("hello [[script:quick]]", agent="scripted"))
     records = [manager.reader.home / "sessions" / session.id / "session.json" for session in (works, sleeps)]
     wait_until(lambda: all('"running"' in record.read_text() for record in records), what="the records of the turns")
     (manager.reader.home / "agentdash.db").unlink()

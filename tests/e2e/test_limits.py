@@ -14,7 +14,7 @@ from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.prompts.prompter import PromptOptions
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 PRINTS_AND_SLEEPS = "echo hello; sleep 600"
 SERVER = (
@@ -54,14 +54,14 @@ def test_a_limit_that_is_crossed_stops_the_turn_and_is_the_reason(manager, lefto
 
 @pytest.mark.parametrize("limit", [{"tokens": 50}, {"cost_usd": 0.001}])
 def test_tokens_and_money_are_counted_over_all_turns(manager, limit):
-    first = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
+    first = manager.spawn(Start("hello [[script:quick]]", agent="scripted", options={"limits": limit}))
     [done] = manager.wait([first.id], timeout=60)
     # What the first turn used is known only at its end, which is a proper one.
     assert done.status is Status.DONE
     assert len(manager.reader.warnings(first.id)) == 1
     raised = {"tokens": done.usage.total_tokens + 10, "cost_usd": done.cost_usd + 0.00001}
     manager.prompts.inject(
-        first.id, "more [[demo:quick]]", PromptOptions(limits={name: raised[name] for name in limit})
+        first.id, "more [[script:quick]]", PromptOptions(limits={name: raised[name] for name in limit})
     )
     [second] = manager.wait([first.id], timeout=60)
     assert (second.status, second.turn) == (Status.DONE, 2)
@@ -76,7 +76,7 @@ def test_tokens_and_money_are_counted_over_all_turns(manager, limit):
     ],
 )
 def test_a_session_that_used_up_a_limit_gets_no_further_turn(manager, limit, told):
-    session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
+    session = manager.spawn(Start("hello [[script:quick]]", agent="scripted", options={"limits": limit}))
     manager.wait([session.id], timeout=60)
     with pytest.raises(SessionBusyError, match=told):
         manager.prompts.inject(session.id, "more")
@@ -236,9 +236,9 @@ def test_a_warning_is_still_shown_when_the_turn_went_well(manager):
 
 def test_limits_come_from_the_settings_and_the_spawn_has_the_last_word(manager, tmp_path):
     (tmp_path / "config.toml").write_text(
-        "[limits]\nwall_seconds = 600\ntokens = 7\n[agents.demo.limits]\ntokens = 8\ncost_usd = 3.5\n"
+        "[limits]\nwall_seconds = 600\ntokens = 7\n[agents.scripted.limits]\ntokens = 8\ncost_usd = 3.5\n"
     )
-    launch = manager.reader.plan(Start("x", agent="demo", options={"limits": {"cost_usd": 9}}))
+    launch = manager.reader.plan(Start("x", agent="scripted", options={"limits": {"cost_usd": 9}}))
     assert (launch.limits.wall_seconds, launch.limits.tokens, launch.limits.cost_usd) == (600, 8, 9)
 
 

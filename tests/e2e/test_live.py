@@ -22,30 +22,30 @@ from agentdash.sessions.storage.store import Store
 
 ALLOW, DENY = Answer(verdict=Verdict.ALLOW), Answer(verdict=Verdict.DENY, message="Not this folder.")
 
-LONG = {"demo": "[[demo:steer]]", "claude": "[[fake:slow_steps]]", "codex": "[[fake:slow_steps]]"}
+LONG = {"scripted": "[[script:steer]]", "claude": "[[fake:slow_steps]]", "codex": "[[fake:slow_steps]]"}
 """A prompt of several steps, each of which lasts a while."""
-COMMAND = LONG | {"demo": "[[demo:build]]"}
+COMMAND = LONG | {"scripted": "[[script:build]]"}
 """A prompt that runs a command for a while."""
-ASKS = {"demo": "[[demo:ask]]", "claude": "[[fake:files]]", "codex": "[[fake:files]]"}
+ASKS = {"scripted": "[[script:ask]]", "claude": "[[fake:files]]", "codex": "[[fake:files]]"}
 """A prompt whose first action needs a permission."""
-SHORT = {"demo": "[[demo:quick]]", "claude": "[[fake:plain]]", "codex": "[[fake:plain]]"}
+SHORT = {"scripted": "[[script:quick]]", "claude": "[[fake:plain]]", "codex": "[[fake:plain]]"}
 FREE = {
-    "demo": {"speed": 20},
+    "scripted": {"speed": 20},
     "claude": {"permission_mode": "bypassPermissions"},
     "codex": {"sandbox": "danger-full-access"},
 }
-STRICT = {"demo": {"speed": 20}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
+STRICT = {"scripted": {"speed": 20}, "claude": {"permission_mode": "default"}, "codex": {"sandbox": "read-only"}}
 
 REAL = [pytest.param(name, marks=[pytest.mark.real]) for name in EVERY_CLI]
-AGENTS = ["demo", *REAL]
+AGENTS = ["scripted", *REAL]
 
 
 @pytest.fixture
 def live(request, monkeypatch):
     """The name of a live agent, ready to be started."""
-    if request.param == "demo":
-        request.getfixturevalue("demo_agent")
-        return "demo"
+    if request.param == "scripted":
+        request.getfixturevalue("scripted_agent")
+        return "scripted"
     return request.getfixturevalue("use_agent")(request.param)
 
 
@@ -105,9 +105,9 @@ def test_one_process_serves_prompt_after_prompt(manager, live, session_of, at):
 
 
 def test_the_retry_of_a_turn_that_failed_gets_a_process_and_a_runner_of_its_own(
-    manager, demo_agent, session_of, at, wait_until
+    manager, scripted_agent, session_of, at, wait_until
 ):
-    session = session_of("demo", {"demo": "[[demo:fail]]"})
+    session = session_of("scripted", {"scripted": "[[script:fail]]"})
     at(session, 1, Status.FAILED)
     lock = manager.layout.session(session.id).lock
     wait_until(lambda: not runner_lock.is_held(lock), what="the runner to be gone")
@@ -202,16 +202,16 @@ def test_an_ask_waits_for_its_answer_and_the_turn_goes_on(manager, live, session
     assert (ended.denied, ended.denied_names) == (0, None), "the user denied it, and need not look at it again"
 
 
-def test_an_ask_that_a_rule_denies_counts_as_denied(manager, demo_agent, session_of, at, monkeypatch, tmp_path):
+def test_an_ask_that_a_rule_denies_counts_as_denied(manager, scripted_agent, session_of, at, monkeypatch, tmp_path):
     (tmp_path / "rules.toml").write_text('[[asks.rules]]\ndecide = "deny"\n')
     monkeypatch.setenv("AGENTDASH_CONFIG", str(tmp_path / "rules.toml"))
-    session = session_of("demo", ASKS)
+    session = session_of("scripted", ASKS)
     ended = at(session, 1, Status.DONE)
     assert (ended.denied, ended.denied_names) == (1, ("shell",))
     assert attention(ended, ended.updated_at).kind is AttentionKind.DENIED
 
 
-@pytest.mark.parametrize("live", ["demo"], indirect=True)
+@pytest.mark.parametrize("live", ["scripted"], indirect=True)
 def test_a_wait_reports_each_ask_once(manager, live, session_of):
     session = session_of(live, ASKS, STRICT)
     reported = []
@@ -225,7 +225,7 @@ def test_a_wait_reports_each_ask_once(manager, live, session_of):
     assert reported == [asked.id for asked in manager.store.asks.of_session(session.id)]
 
 
-@pytest.mark.parametrize("live", ["demo"], indirect=True)
+@pytest.mark.parametrize("live", ["scripted"], indirect=True)
 def test_an_interrupt_that_comes_after_the_end_leaves_the_process(manager, live, session_of, at):
     session = session_of(live, SHORT)
     at(session, 1, Status.DONE)
@@ -266,10 +266,10 @@ def test_an_ask_of_an_agent_that_is_killed_is_lost(manager, live, session_of, at
     assert [one.state for one in manager.store.asks.of_session(session.id)] == [AskState.LOST]
 
 
-def test_an_ask_of_an_agent_that_is_killed_in_a_later_turn_is_lost(manager, demo_agent, session_of, at):
-    session = session_of("demo", SHORT)
+def test_an_ask_of_an_agent_that_is_killed_in_a_later_turn_is_lost(manager, scripted_agent, session_of, at):
+    session = session_of("scripted", SHORT)
     at(session, 1, Status.DONE)
-    manager.prompts.inject(session.id, "[[demo:ask]] go on")
+    manager.prompts.inject(session.id, "[[script:ask]] go on")
     at(session, 2, Status.WAITING, asking=1)
     [asked] = manager.reader.asks(session.id)
     os.kill(agent_of(manager, session), signal.SIGKILL)
@@ -319,21 +319,21 @@ def test_an_agent_that_waited_long_enough_is_closed_and_the_next_prompt_starts_a
 
 
 def test_the_agent_that_waits_longest_is_closed_if_too_many_wait(
-    manager, demo_agent, session_of, at, leftovers, tmp_path, wait_until
+    manager, scripted_agent, session_of, at, leftovers, tmp_path, wait_until
 ):
     (tmp_path / "config.toml").write_text("[live]\nkeep_most = 1\n")
-    first = session_of("demo", SHORT)
+    first = session_of("scripted", SHORT)
     at(first, 1, Status.DONE)
     second = manager.spawn(
-        Start(f"{SHORT['demo']} go", agent="demo", cwd=first.cwd, options={"live": True, "speed": 20})
+        Start(f"{SHORT['scripted']} go", agent="scripted", cwd=first.cwd, options={"live": True, "speed": 20})
     )
     at(second, 1, Status.DONE)
     wait_until(lambda: leftovers(first.id) == [], what="the first agent to be closed")
     assert leftovers(second.id)
 
 
-def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, demo_agent, session_of, at):
-    session = session_of("demo", {"demo": "[[demo:wake]]"})
+def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, scripted_agent, session_of, at):
+    session = session_of("scripted", {"scripted": "[[script:wake]]"})
     at(session, 1, Status.DONE)
     at(session, 2, Status.DONE)
     own = manager.reader.turns(session.id)[1]
@@ -342,14 +342,14 @@ def test_a_turn_that_an_agent_begins_by_itself_is_a_turn(manager, demo_agent, se
 
 
 def test_a_turn_that_waits_for_a_place_gets_what_the_agent_does_by_itself_before_it(
-    manager, demo_agent, session_of, at, wait_until, tmp_path
+    manager, scripted_agent, session_of, at, wait_until, tmp_path
 ):
     """Its prompt is written to the working agent."""
     (tmp_path / "config.toml").write_text("[queue]\nmax_running = 1\n")
-    session = session_of("demo", {"demo": "[[demo:wake]]"}, {"demo": {"speed": 2}})
+    session = session_of("scripted", {"scripted": "[[script:wake]]"}, {"scripted": {"speed": 2}})
     other = manager.run(["sleep", "600"], cwd=session.cwd)
     # Both wait before the first turn ends, and the command waits longer.
-    manager.prompts.inject(session.id, "[[demo:quick]] again", PromptOptions(steer=False))
+    manager.prompts.inject(session.id, "[[script:quick]] again", PromptOptions(steer=False))
     at(other, 1, Status.RUNNING)
     output = manager.layout.session(session.id).output(1)
     wait_until(lambda: b"212 passed" in output.read_bytes(), what="the turn that the agent begins")
@@ -362,9 +362,9 @@ def test_a_turn_that_waits_for_a_place_gets_what_the_agent_does_by_itself_before
 
 
 def test_an_interrupt_that_comes_after_the_end_of_the_turn_leaves_the_agent(
-    manager, demo_agent, session_of, at, wait_until
+    manager, scripted_agent, session_of, at, wait_until
 ):
-    session = session_of("demo", SHORT)
+    session = session_of("scripted", SHORT)
     at(session, 1, Status.DONE)
     with contextlib.closing(Store(manager.layout.database)) as store:
         request = store.request(session.id, 1, "interrupt", "you")
@@ -373,13 +373,15 @@ def test_an_interrupt_that_comes_after_the_end_of_the_turn_leaves_the_agent(
     assert receipt.status is Status.DONE
     assert receipt.note.endswith("had ended")
     agent = agent_of(manager, session)
-    manager.prompts.inject(session.id, f"{SHORT['demo']} again")
+    manager.prompts.inject(session.id, f"{SHORT['scripted']} again")
     at(session, 2, Status.DONE)
     assert agent_of(manager, session) == agent
 
 
-def test_an_agent_is_closed_when_its_session_is_archived(manager, demo_agent, session_of, at, leftovers, wait_until):
-    session = session_of("demo", SHORT)
+def test_an_agent_is_closed_when_its_session_is_archived(
+    manager, scripted_agent, session_of, at, leftovers, wait_until
+):
+    session = session_of("scripted", SHORT)
     at(session, 1, Status.DONE)
     manager.housekeeping.archive(session.id)
     wait_until(lambda: leftovers(session.id) == [], what="the agent to be closed")

@@ -8,7 +8,6 @@ import pytest
 from msgspec import structs
 from verbs import verb
 
-from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.asks.model import Answer, Verdict
@@ -17,19 +16,20 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.service.lifecycle.recovery.rebuild import rebuild
 from agentdash.sessions.transcript.search import Search
+from scripted.adapter import Scripted
 
 ALLOW = Answer(verdict=Verdict.ALLOW)
 
 
 @pytest.fixture
-def spawn(manager, demo_agent, tmp_path):
-    """Starts a live demo agent."""
+def spawn(manager, scripted_agent, tmp_path):
+    """Starts a live scripted agent."""
     project = tmp_path / "project"
     project.mkdir()
 
-    def start(prompt="[[demo:quick]] go", **options):
+    def start(prompt="[[script:quick]] go", **options):
         chosen = {"live": True, "speed": 20} | options
-        return manager.spawn(Start(prompt, agent="demo", cwd=str(project), options=chosen))
+        return manager.spawn(Start(prompt, agent="scripted", cwd=str(project), options=chosen))
 
     return start
 
@@ -39,13 +39,13 @@ def unknown_protocol(monkeypatch):
     """Launches have a protocol that runners do not know; ``plain`` if they can also serve one turn."""
 
     def use(*, plain):
-        usual = Demo.command
+        usual = Scripted.command
 
         def command(agent, request):
             made = usual(agent, request)
             return structs.replace(made, transport="later-lines", plain_argv=made.plain_argv if plain else ())
 
-        monkeypatch.setattr(Demo, "command", command)
+        monkeypatch.setattr(Scripted, "command", command)
 
     return use
 
@@ -110,7 +110,7 @@ def test_a_prompt_into_a_turn_that_is_unconfirmed_is_sent_again_or_dismissed(man
 @pytest.fixture
 def asking(spawn, at):
     """A session whose agent asks."""
-    session = spawn("[[demo:ask]] clean up")
+    session = spawn("[[script:ask]] clean up")
     return at(session, 1, Status.WAITING, asking=1)
 
 
@@ -169,7 +169,7 @@ def test_a_session_whose_agent_waited_when_the_machine_was_rebooted_takes_prompt
         what="the agent to be known as gone",
     )
     assert manager.reader.get(session.id).status is Status.DONE
-    assert manager.prompts.inject(session.id, "[[demo:quick]] again").turn == 2
+    assert manager.prompts.inject(session.id, "[[script:quick]] again").turn == 2
     at(session, 2, Status.DONE)
     assert [turn.stream_number for turn in manager.reader.turns(session.id)] == [1, 2]
 
@@ -227,7 +227,7 @@ def test_a_session_whose_agent_waits_is_deleted_with_its_agent_but_not_by_a_clea
 
 
 def test_a_turn_that_waited_longer_than_its_limit_goes_on_with_the_next_runner(manager, spawn, at, wait_until):
-    session = spawn("[[demo:ask]] clean up", limits={"wall_seconds": 600})
+    session = spawn("[[script:ask]] clean up", limits={"wall_seconds": 600})
     at(session, 1, Status.WAITING, asking=1)
     [asked] = manager.reader.asks(session.id)
     kill(manager, session, wait_until)
@@ -244,7 +244,7 @@ def test_a_turn_that_an_agent_began_by_itself_and_did_not_survive_is_a_turn(
     manager, spawn, at, wait_until, runner_dies
 ):
     """The agent is killed before its runner has read the beginning of the turn."""
-    session = spawn("[[demo:wake]] run the suite", speed=2)
+    session = spawn("[[script:wake]] run the suite", speed=2)
     at(session, 1, Status.DONE)
     turn = manager.reader.turns(session.id)[0]
     os.kill(turn.runner_pid, signal.SIGSTOP)
@@ -261,7 +261,7 @@ def test_a_turn_that_an_agent_began_by_itself_and_did_not_survive_is_a_turn(
 @pytest.fixture
 def woken(manager, spawn, at, wait_until):
     """A session of two turns, of which the agent began the second by itself; its processes are gone."""
-    session = spawn("[[demo:wake]] run the suite")
+    session = spawn("[[script:wake]] run the suite")
     at(session, 2, Status.DONE)
     manager.stop(session.id)
     lock = manager.layout.session(session.id).lock

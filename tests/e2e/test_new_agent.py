@@ -11,7 +11,8 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-LINE = '    "tiny": Entry("tiny:Tiny", "tiny:TinyLog"),\n'
+MODULE = "agentdash.sessions.agents.tiny"
+LINE = f'    "tiny": Entry("{MODULE}:Tiny", "{MODULE}:TinyLog"),\n'
 FIRST = "REGISTRY: dict[str, Entry] = {\n"
 
 CLI = """

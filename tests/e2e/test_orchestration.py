@@ -1,4 +1,4 @@
-"""A lead outside agentdash with demo agents as workers: real processes, the tools as a client calls them."""
+"""A lead outside agentdash with scripted agents as workers: real processes, the tools as a client calls them."""
 
 import threading
 from pathlib import Path
@@ -13,13 +13,21 @@ from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
 
-DEMO = '[agents.codex-demo]\nspeed = 200\n[agents.claude-demo]\nspeed = 200\nlive = true\napprovals = "ask"\n'
+SETTINGS = """
+[orchestration]
+mode = "full"
+[agents.scripted]
+speed = 200
+[presets.live]
+agent = "scripted"
+options = { live = true, approvals = "ask" }
+"""
 
 
 @pytest.fixture
-def lead(demo_agent, manager, tmp_path):
-    """A lead in a demo; ``manager`` stops its workers at the end of the test."""
-    (tmp_path / "config.toml").write_text(DEMO)
+def lead(scripted_agent, manager, tmp_path):
+    """A lead outside; ``manager`` stops its workers at the end of the test."""
+    (tmp_path / "config.toml").write_text(SETTINGS)
     with SessionManager(caller=lead_of()) as own:
         yield Leading(own, wait_seconds=60.0)
 
@@ -44,10 +52,10 @@ def ended(result):
 
 @pytest.mark.smoke
 def test_a_lead_delegates_waits_reads_and_goes_on(lead):
-    first = lead.call("delegate", task="count [[demo:quick]]", agent="codex-demo", title="one", key="k1")
-    assert (first["agent"], first["cwd"]) == ("codex-demo", str(Path.cwd()))
-    assert lead.call("delegate", task="count [[demo:quick]]", key="k1")["session"] == first["session"]
-    second = lead.call("delegate", task="again [[demo:quick]]", agent="codex-demo", title="two")
+    first = lead.call("delegate", task="count [[script:quick]]", agent="scripted", title="one", key="k1")
+    assert (first["agent"], first["cwd"]) == ("scripted", str(Path.cwd()))
+    assert lead.call("delegate", task="count [[script:quick]]", key="k1")["session"] == first["session"]
+    second = lead.call("delegate", task="again [[script:quick]]", agent="scripted", title="two")
     result = lead.call("wait_for", until="all", seconds=60)
     assert {*ended(result)} == {first["session"], second["session"]}
     one = ended(result)[first["session"]]
@@ -55,7 +63,7 @@ def test_a_lead_delegates_waits_reads_and_goes_on(lead):
     assert one["did"]["commands_failed"] == 1
     text = lead.call("read", session=first["session"], part="steps")
     assert "[command] $ echo out; echo err >&2; exit 3 -> exit 3" in text
-    sent = lead.call("send_message", session=first["session"], message="and now? [[demo:quick]]", wait_s=60)
+    sent = lead.call("send_message", session=first["session"], message="and now? [[script:quick]]", wait_s=60)
     assert sent["delivery"] == "sent"
     assert ended(sent)[first["session"]]["turn"] == 2
     assert "and now?" in lead.call("read", session=first["session"], part="prompt", turn=2)
@@ -68,14 +76,14 @@ def test_a_lead_delegates_waits_reads_and_goes_on(lead):
 
 
 def test_a_delegation_can_wait_for_its_worker(lead):
-    result = lead.call("delegate", task="now [[demo:quick]]", agent="codex-demo", wait_s=60)
+    result = lead.call("delegate", task="now [[script:quick]]", agent="scripted", wait_s=60)
     assert result["status"] == "done"
     assert ended(result)[result["session"]]["answer"].startswith("a message about")
     assert "ended" not in lead.call("wait_for")
 
 
 def test_a_stop_ends_the_processes_and_the_worker_can_go_on(lead, leftovers, begun):
-    started = lead.call("delegate", task="[[demo:long]]", agent="codex-demo")
+    started = lead.call("delegate", task="[[script:long]]", agent="scripted")
     session = begun(started)
     stopped = lead.call("stop_sessions", sessions=[started["session"]], reason="enough")["stopped"][0]
     assert (stopped["status"], stopped.get("left", 0)) == ("stopped", 0)
@@ -84,20 +92,20 @@ def test_a_stop_ends_the_processes_and_the_worker_can_go_on(lead, leftovers, beg
     row = lead.manager.reader.get(started["session"])
     assert row.reason.startswith("stopped by its lead: enough")
     assert lead.manager.store.newest_turn(row.id).receipt.reason == "enough"
-    sent = lead.call("send_message", session=started["session"], message="go on [[demo:quick]]", wait_s=60)
+    sent = lead.call("send_message", session=started["session"], message="go on [[script:quick]]", wait_s=60)
     assert (sent["delivery"], ended(sent)[started["session"]]["status"]) == ("sent", "done")
 
 
 def test_a_message_can_interrupt_a_turn(lead, begun):
-    started = lead.call("delegate", task="[[demo:long]]", agent="codex-demo")
+    started = lead.call("delegate", task="[[script:long]]", agent="scripted")
     begun(started)
-    sent = lead.call("send_message", session=started["session"], message="no, this [[demo:quick]]", interrupt=True)
+    sent = lead.call("send_message", session=started["session"], message="no, this [[script:quick]]", interrupt=True)
     assert sent["delivery"] in ("sent", "queued")
     assert ended(lead.call("wait_for", seconds=60))[started["session"]]["turn"] == 2
 
 
 def test_a_worker_that_asks_is_answered(lead):
-    started = lead.call("delegate", task="[[demo:edit]]", agent="claude-demo")
+    started = lead.call("delegate", task="[[script:edit]]", preset="live")
     needing = lead.call("wait_for", seconds=60)["needs_you"][0]
     assert needing["asks"][0]["wants"] == "edit src/greeting.py"
     assert lead.call("answer", session=started["session"], decision="allow")["decision"] == "allow"
@@ -107,7 +115,7 @@ def test_a_worker_that_asks_is_answered(lead):
 
 
 def test_only_the_user_allows_something_dangerous(lead):
-    started = lead.call("delegate", task="[[demo:ask]]", agent="claude-demo")
+    started = lead.call("delegate", task="[[script:ask]]", preset="live")
     assert lead.call("wait_for", seconds=60)["needs_you"]
     with pytest.raises(RefusalError, match=r"^needs_the_user: "):
         lead.call("answer", session=started["session"], decision="allow")
@@ -116,7 +124,7 @@ def test_only_the_user_allows_something_dangerous(lead):
 
 
 def test_a_claim_of_success_has_the_failures_beside_it(lead):
-    result = lead.call("delegate", task="[[demo:claims]]", agent="codex-demo", wait_s=60)
+    result = lead.call("delegate", task="[[script:claims]]", agent="scripted", wait_s=60)
     end = ended(result)[result["session"]]
     assert (end["status"], end["answer"]) == ("done", "Done: the answer is in place and all tests pass.")
     assert (end["did"]["edits_failed"], end["did"]["test_runs_failed"]) == (1, 1)
@@ -125,7 +133,7 @@ def test_a_claim_of_success_has_the_failures_beside_it(lead):
 
 
 def test_two_workers_that_write_one_file_are_named(lead):
-    names = [lead.call("delegate", task="[[demo:quick]]", agent="codex-demo")["session"] for _ in range(2)]
+    names = [lead.call("delegate", task="[[script:quick]]", agent="scripted")["session"] for _ in range(2)]
     ends = ended(lead.call("wait_for", until="all", seconds=60))
     for one, other in (names, names[::-1]):
         assert [shared["by"] for shared in ends[one]["did"]["also_changed"]] == [[other]]
@@ -149,10 +157,10 @@ def test_a_start_that_fails_is_refused_with_the_first_line_of_stderr(manager, tm
 
 
 def test_a_worker_leads_workers_of_its_own(lead, manager):
-    started = lead.call("delegate", task="[[demo:quick]]", agent="codex-demo", wait_s=60)
+    started = lead.call("delegate", task="[[script:quick]]", agent="scripted", wait_s=60)
     worker = manager.reader.get(started["session"])
     with SessionManager(caller=Caller(session=worker.id, evidence="environment")) as inner:
-        below = Leading(inner, wait_seconds=60.0).call("delegate", task="[[demo:quick]]", agent="codex-demo", wait_s=60)
+        below = Leading(inner, wait_seconds=60.0).call("delegate", task="[[script:quick]]", agent="scripted", wait_s=60)
     row = manager.reader.get(below["session"])
     assert (row.parent, row.lead, row.depth, row.source) == (worker.id, None, 1, f"orchestrator:{worker.short_id}")
     entries = {entry["session"]: entry for entry in lead.call("list_sessions")["workers"]}
@@ -162,7 +170,7 @@ def test_a_worker_leads_workers_of_its_own(lead, manager):
 
 
 def test_a_wait_of_one_server_does_not_hold_the_calls_of_others(lead, at):
-    started = lead.call("delegate", task="[[demo:long]]", agent="codex-demo")
+    started = lead.call("delegate", task="[[script:long]]", agent="scripted")
     at(lead.manager.reader.get(started["session"]), 1, Status.RUNNING)
     results = []
     thread = threading.Thread(target=lambda: results.append(lead.call("wait_for", seconds=60)))
@@ -175,7 +183,7 @@ def test_a_wait_of_one_server_does_not_hold_the_calls_of_others(lead, at):
 
 
 def test_a_session_that_the_user_started_is_not_the_leads(lead, manager):
-    own = manager.spawn(Start("[[demo:quick]]", agent="codex-demo"))
+    own = manager.spawn(Start("[[script:quick]]", agent="scripted"))
     manager.wait([own.id], timeout=60)
     assert lead.call("list_sessions")["overview"].startswith("0 workers")
     with pytest.raises(RefusalError, match=r"^not_yours: "):

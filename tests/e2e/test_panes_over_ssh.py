@@ -10,7 +10,7 @@ from waiting import StuckError
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 AGENTDASH = f"{sys.executable} -m agentdash"
 
@@ -71,7 +71,7 @@ def panes(ssh, open_outer, require_tool, manager, tmp_path, wait_until):
 
 def test_the_dashboard_on_the_left_and_steps_on_the_right(panes, manager, wait_until):
     first = manager.spawn(
-        Start("Fix the login test [[demo:done]]", agent="demo", options={"script": "done", "speed": 40.0})
+        Start("Fix the login test [[script:done]]", agent="scripted", options={"script": "done", "speed": 40.0})
     )
     manager.wait([first.id], timeout=60)
     both = panes(f"{AGENTDASH} table", f"{AGENTDASH} watch {first.id}")
@@ -80,7 +80,7 @@ def test_the_dashboard_on_the_left_and_steps_on_the_right(panes, manager, wait_u
     home = both.outer
     wait_until(lambda: b"The test read the real clock" in home.received, what="the steps at home")
 
-    manager.prompts.inject(first.id, "And the other test? [[demo:quick]]")
+    manager.prompts.inject(first.id, "And the other test? [[script:quick]]")
     manager.wait([first.id], timeout=60)
     both.shows(1, "── turn 2 ──", "And the other test?")
     both.shows(0, "And the other test?")

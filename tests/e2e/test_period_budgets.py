@@ -79,11 +79,11 @@ def check_said(answers, ran, waiting):
     assert all((one.reason or "").startswith("waits: ") for one in waiting)
 
 
-@pytest.mark.usefixtures("demo_agent")
+@pytest.mark.usefixtures("scripted_agent")
 @pytest.mark.parametrize("kind", ["tokens", "usd"])
 def test_ten_starts_in_one_moment_do_not_pass_a_budget_of_the_day(manager, budget, at_once, settled, kind):
     budget("day_tokens = 200" if kind == "tokens" else "day_usd = 0.02")
-    answers = at_once(10, "--agent", "demo", "[[demo:quick]] go")
+    answers = at_once(10, "--agent", "scripted", "[[script:quick]] go")
     ran, waiting = settled()
     check_said(answers, ran, waiting)
     (state,) = manager.reader.period_budgets()

@@ -12,10 +12,10 @@ import pytest
 from agentdash.sessions.runner.processes import processes
 
 FILE = """\
-default_agent = "demo"
-[agents.demo]
-script = "done"
-speed = 500.0
+default_agent = "scripted"
+[agents.scripted]
+model = "scripted-2"
+limits.silence_seconds = 300.0
 [limits]
 output_mb = 900
 wall_seconds = 600.0
@@ -25,14 +25,14 @@ prompt = "Look at {prompt}."
 
 
 class Project:
-    """A folder of the demo with a file of settings, and the command line in it."""
+    """A folder with a file of settings, and the command line in it."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.root = tmp_path / "repository"
         self.root.mkdir()
         (self.root / ".git").mkdir()
         self.own = tmp_path / "config.toml"
-        self.own.write_text("[limits]\noutput_mb = 500\n[agents.demo]\nspeed = 500.0\n")
+        self.own.write_text("[limits]\noutput_mb = 500\n[agents.scripted]\nspeed = 500.0\n")
         self.file = self.root / ".agentdash.toml"
         self.write(FILE)
 
@@ -62,13 +62,13 @@ class Project:
 
 
 @pytest.fixture
-def project(demo_agent: object, tmp_path: Path) -> Project:
+def project(scripted_agent: object, tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
 @pytest.mark.smoke
 def test_an_untrusted_project_warns_once_and_changes_nothing(project: Project) -> None:
-    done = project.run("spawn", "--wait", "--agent", "demo", "--json", "go")
+    done = project.run("spawn", "--wait", "--agent", "scripted", "--json", "go")
     assert done.returncode == 0, done.stderr
     warned = [line for line in done.stderr.splitlines() if "is not trusted, so it is not in force" in line]
     assert len(warned) == 1
@@ -80,7 +80,7 @@ def test_an_untrusted_project_warns_once_and_changes_nothing(project: Project) -
 def test_trust_asks_at_a_terminal_and_only_yes_trusts(project: Project) -> None:
     asked = project.run("trust")
     assert (asked.returncode, "add --yes" in asked.stderr) == (1, True)
-    assert 'default_agent = "demo"  (yours: "codex-demo")' in asked.stdout
+    assert 'default_agent = "scripted"  (yours: "codex")' in asked.stdout
     assert "limits.output_mb = 900  (no effect: yours is 500.0)" in asked.stdout
     assert project.at_a_terminal("n", "trust") == 1
     assert project.at_a_terminal("", "trust") == 1
@@ -88,7 +88,7 @@ def test_trust_asks_at_a_terminal_and_only_yes_trusts(project: Project) -> None:
     started = project.run("spawn", "--preset", "look", "--wait", "--json", "this")
     assert started.returncode == 0, started.stderr
     session = json.loads(started.stdout)
-    assert (session["agent"], session["warnings"]) == ("demo", [])
+    assert (session["agent"], session["warnings"]) == ("scripted", [])
 
 
 def test_json_shows_the_state_and_trusts_only_with_yes(project: Project) -> None:
@@ -109,7 +109,7 @@ def test_json_shows_the_state_and_trusts_only_with_yes(project: Project) -> None
 def test_a_change_is_shown_as_a_diff_and_is_not_in_force(project: Project) -> None:
     assert project.run("trust", "--yes").returncode == 0
     project.write(project.file.read_text().replace("600.0", "60.0"))
-    done = project.run("spawn", "--dry-run", "--agent", "demo", "go")
+    done = project.run("spawn", "--dry-run", "--agent", "scripted", "go")
     assert (done.returncode, "changed since you trusted it" in done.stderr) == (0, True)
     shown = project.run("trust")
     assert "-wall_seconds = 600.0\n+wall_seconds = 60.0\n" in shown.stdout
@@ -130,8 +130,8 @@ def test_the_list_names_the_origin_of_each_value(project: Project) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[agents.demo]\nbin = '/bin/sh'\n", ".agentdash.toml:2: agents.demo.bin: A project cannot set it."),
-        ("default_agent = 'demo'\n[queue]\n", ".agentdash.toml:2: queue: A project cannot set it."),
+        ("[agents.scripted]\nbin = '/bin/sh'\n", ".agentdash.toml:2: agents.scripted.bin: A project cannot set it."),
+        ("default_agent = 'scripted'\n[queue]\n", ".agentdash.toml:2: queue: A project cannot set it."),
         ("[limits]\ntokens = \n", ".agentdash.toml:2: limits.tokens: Invalid value"),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_in_force_is_a_clear_error(project: Project, text:
     refused = project.run("trust", "--json", "--yes")
     assert (refused.returncode, json.loads(refused.stdout)["state"]) == (2, "refused")
     assert project.run("trust", "--list").stdout == "No trusted projects.\n"
-    assert project.run("spawn", "--dry-run", "--agent", "demo", "go").returncode == 0
+    assert project.run("spawn", "--dry-run", "--agent", "scripted", "go").returncode == 0
 
 
 def test_a_link_a_missing_file_and_an_agent_are_refused(project: Project, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_link_a_missing_file_and_an_agent_are_refused(project: Project, tmp_pa
 
 def test_a_later_turn_reports_that_the_settings_in_force_changed(project: Project) -> None:
     project.run("trust", "--yes")
-    first = json.loads(project.run("spawn", "--agent", "demo", "--wait", "--json", "go").stdout)
+    first = json.loads(project.run("spawn", "--agent", "scripted", "--wait", "--json", "go").stdout)
     project.write(FILE.replace("600.0", "6.0"))
     later = project.run("inject", first["id"], "--wait", "--json", "more")
     assert later.returncode == 0, later.stderr

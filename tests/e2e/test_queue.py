@@ -11,7 +11,7 @@ from agentdash.sessions.model.session import Status
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.manager import SessionManager
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 @pytest.fixture
@@ -119,10 +119,10 @@ def test_a_session_that_waits_for_its_own_children_takes_no_place(two_places, tm
 
 
 def test_copies_are_numbered_and_queued_in_order(two_places):
-    command = [sys.executable, "-m", "agentdash", "spawn", "--agent", "demo", "-n", "3", "Count [[demo:quick]]"]
+    command = [sys.executable, "-m", "agentdash", "spawn", "--agent", "scripted", "-n", "3", "Count [[script:quick]]"]
     done = subprocess.run([*command, "--wait", "--json"], capture_output=True, text=True, check=True)
     titles = [session["title"] for session in json.loads(done.stdout)]
-    assert titles == [f"Count [[demo:quick]] ({n}/3)" for n in (1, 2, 3)]
+    assert titles == [f"Count [[script:quick]] ({n}/3)" for n in (1, 2, 3)]
 
 
 def test_who_waits_for_a_turn_of_another_session_takes_no_place(manager, tmp_path):

@@ -56,7 +56,7 @@ READING = (
     ["wait", "@last"], ["trajectory", "--replay", "@last"], ["queue", "@last"], ["restore"], ["clean", "--dry-run"],
 )  # fmt: skip
 CHANGING = (
-    ["run", "--", "true"], ["spawn", "-a", "demo", "x"], ["inject", "@last", "x"], ["retry", "@last"],
+    ["run", "--", "true"], ["spawn", "-a", "scripted", "x"], ["inject", "@last", "x"], ["retry", "@last"],
     ["rm", "-y", "@last"], ["archive", "@last"], ["rename", "@last", "x"], ["pin", "@last"], ["clean"],
     ["restore", "abc"], ["doctor", "--rebuild"], ["queue", "@last", "hold"], ["queue", "@last", "release"],
 )  # fmt: skip

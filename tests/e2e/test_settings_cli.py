@@ -12,17 +12,17 @@ from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.service.managing.housekeeping import Housekeeping
 from agentdash.tui.cli.main import run
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 CONFIG = """\
-default_agent = "demo"
-[agents.demo]
+default_agent = "scripted"
+[agents.scripted]
 speed = 100.0
 script = "quick"
 [limits]
 tokens = 500
 [presets.quick]
-agent = "demo"
+agent = "scripted"
 prompt = "Look at {prompt}, please."
 copies = 2
 [presets.quick.options]
@@ -106,8 +106,8 @@ def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) 
     assert "default" in lines["dashboard.theme"]
     assert "Maximum tokens" in lines["limits.tokens"]
     listed = {one["key"]: one for one in cli.json("config", "list")}
-    assert listed["agents.demo.speed"]["line"] == 3
-    assert listed["agents.demo.limits.tokens"]["line"] == 6
+    assert listed["agents.scripted.speed"]["line"] == 3
+    assert listed["agents.scripted.limits.tokens"]["line"] == 6
     assert listed["presets.quick.copies"]["value"] == 2
     assert listed["AGENTDASH_CONFIG"] | {"takes": "", "default_words": ""} == {
         "key": "AGENTDASH_CONFIG", "value": str(tmp_path / "config.toml"), "origin": "environment", "path": None,
@@ -119,8 +119,8 @@ def test_list_says_what_holds_and_where_it_comes_from(cli: Cli, tmp_path: Path) 
 
 
 def test_get_gives_a_value_a_table_or_exit_code_1(cli: Cli) -> None:
-    assert cli("config", "get", "default_agent") == (0, "demo\n", "")
-    assert cli("config", "get", "agents.demo.speed") == (0, "100.0\n", "")
+    assert cli("config", "get", "default_agent") == (0, "scripted\n", "")
+    assert cli("config", "get", "agents.scripted.speed") == (0, "100.0\n", "")
     assert cli("config", "get", "presets.quick.options") == (0, 'script = "done"\n', "")
     assert cli("config", "get", "limits.cost_usd") == (1, "", "")
     assert cli.json("config", "get", "limits")["tokens"] == 500
@@ -218,7 +218,7 @@ def test_a_preset_that_is_not_there_or_says_nothing(cli: Cli) -> None:
 
 
 def test_presets_are_listed(cli: Cli, tmp_path: Path) -> None:
-    assert cli("config", "presets") == (0, "quick  demo x2  Look at {prompt}, please.\n", "")
+    assert cli("config", "presets") == (0, "quick  scripted x2  Look at {prompt}, please.\n", "")
     assert cli.json("config", "presets")[0]["name"] == "quick"
     (tmp_path / "config.toml").unlink()
     assert "No presets yet." in cli("config", "presets")[1]

@@ -15,19 +15,19 @@ SCRIPTS = ("tree", "long")
 
 
 @pytest.fixture
-def outside(demo_agent, manager):
+def outside(scripted_agent, manager):
     """The tools in the name of a client outside agentdash."""
     with open(os.environ["AGENTDASH_CONFIG"], "a") as settings:
-        settings.write("[queue]\nmax_running = 40\n[orchestration]\nmax_open = 20\n")
+        settings.write('[queue]\nmax_running = 40\n[orchestration]\nmode = "full"\nmax_open = 20\n')
     with SessionManager(caller=lead_of()) as own:
         yield Leading(own, wait_seconds=60.0)
 
 
 def test_one_call_ends_a_worker_and_all_that_it_leads(outside, manager, at, leftovers):
-    lead = manager.reader.get(outside.call("delegate", task="[[demo:long]] lead", agent="codex-demo")["session"])
+    lead = manager.reader.get(outside.call("delegate", task="[[script:long]] lead", agent="scripted")["session"])
     with SessionManager(caller=Caller(session=lead.id, evidence="environment")) as inside:
-        parts = [f"[[demo:{SCRIPTS[number % 2]}]] part {number}" for number in range(WORKERS)]
-        workers = [inside.spawn(Start(part, agent="codex-demo", lifecycle="linked")) for part in parts]
+        parts = [f"[[script:{SCRIPTS[number % 2]}]] part {number}" for number in range(WORKERS)]
+        workers = [inside.spawn(Start(part, agent="scripted", lifecycle="linked")) for part in parts]
     for session in (lead, *workers):
         at(session, 1, Status.RUNNING)
     assert all(leftovers(one.id) for one in (lead, *workers))

@@ -17,7 +17,7 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 STUBBORN = (
     "import signal, time\n"
@@ -156,7 +156,7 @@ def test_a_killed_runner_is_replaced_and_the_agent_stopped_by_the_new_one(manage
 
 @pytest.mark.smoke
 def test_an_adopted_agent_ends_by_its_proper_end(manager, wait_until):
-    session = manager.started(manager.spawn(Start("[[demo:done]]", agent="demo", options={"speed": 2})).id)
+    session = manager.started(manager.spawn(Start("[[script:done]]", agent="scripted", options={"speed": 2})).id)
     wait_until(lambda: manager.reader.get(session.id).steps > 1, what="the first steps")
     os.kill(turn_of(manager, session).runner_pid, signal.SIGKILL)
     ended = manager.wait([session.id], timeout=60)[0]

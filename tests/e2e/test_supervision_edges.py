@@ -15,7 +15,7 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 CODEX_THAT_STAYS = """#!/bin/sh
 echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
@@ -106,9 +106,9 @@ def test_a_session_whose_folder_was_removed_after_its_end_can_be_tried_again(man
 
 
 def test_an_open_request_of_an_earlier_turn_does_not_stop_the_next(manager):
-    [first] = manager.wait([manager.spawn(Start("hello [[demo:quick]]", agent="demo")).id], timeout=60)
+    [first] = manager.wait([manager.spawn(Start("hello [[script:quick]]", agent="scripted")).id], timeout=60)
     manager.store.request(first.id, 1, "stop", "you")
-    manager.prompts.inject(first.id, "more [[demo:quick]]")
+    manager.prompts.inject(first.id, "more [[script:quick]]")
     [second] = manager.wait([first.id], timeout=60)
     assert second.status is Status.DONE
 
@@ -119,7 +119,7 @@ def test_a_signal_without_a_name_is_a_reason_like_any_other(manager):
 
 
 def test_a_command_that_cannot_be_one_is_a_visible_failure(manager):
-    session = manager.spawn(Start("x", agent="demo", options={"args": ["a\0b"]}))
+    session = manager.spawn(Start("x", agent="scripted", options={"args": ["a\0b"]}))
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.status is Status.FAILED
     assert "null byte" in ended.reason
@@ -159,7 +159,7 @@ def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
         (lambda manager: manager.run(["echo", "a\0b"]), "The command contains a NUL byte"),
         (lambda manager: manager.run(["true"], cwd="/tmp/\udcff"), "The folder is not UTF-8 text"),
         (lambda manager: manager.run(["true"], cwd="~nobody-of-this-name/x"), "Could not determine home directory"),
-        (lambda manager: manager.spawn(Start("x", agent="demo", title="\udcff")), "The title is not UTF-8 text"),
+        (lambda manager: manager.spawn(Start("x", agent="scripted", title="\udcff")), "The title is not UTF-8 text"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_and_leaves_nothing(manager, call, told):
@@ -240,7 +240,7 @@ def test_a_start_that_failed_shows_reason_command_and_stderr(manager, argv, reas
 
 def test_an_error_that_the_agent_told_itself_is_not_told_twice(manager):
     [failed] = manager.wait(
-        [manager.spawn(Start("x [[demo:fail]]", agent="demo", options={"speed": 1000.0})).id], timeout=60
+        [manager.spawn(Start("x [[script:fail]]", agent="scripted", options={"speed": 1000.0})).id], timeout=60
     )
     errors = [step for step in manager.reader.steps.trajectory(failed.id) if step.kind is StepKind.ERROR and step.fatal]
     assert [step.text for step in errors] == [failed.reason]
@@ -281,7 +281,7 @@ def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):
 
 @pytest.mark.parametrize("limit", [{"tokens": 10}, {"cost_usd": 0.0001, "action": "warn"}])
 def test_a_limit_that_was_crossed_at_the_very_end_is_told(manager, limit):
-    session = manager.spawn(Start("hello [[demo:quick]]", agent="demo", options={"limits": limit}))
+    session = manager.spawn(Start("hello [[script:quick]]", agent="scripted", options={"limits": limit}))
     [done] = manager.wait([session.id], timeout=60)
     assert done.status is Status.DONE
     assert done.reason.startswith("over limit: ")

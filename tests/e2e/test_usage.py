@@ -14,14 +14,14 @@ from agentdash.sessions.rules.launch import Start
 
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "usage.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 @pytest.fixture
 def worked(manager):
-    """Two sessions of the demo agent that ended well, and their ids."""
+    """Two sessions of the scripted agent that ended well, and their ids."""
     options = {"script": "done", "speed": 40.0}
-    ids = [manager.spawn(Start(f"=Fix {name} 模型", agent="demo", options=options)).id for name in ("one", "two")]
+    ids = [manager.spawn(Start(f"=Fix {name} 模型", agent="scripted", options=options)).id for name in ("one", "two")]
     manager.wait(ids, timeout=60)
     return ids
 
@@ -56,7 +56,7 @@ def test_the_csv_has_a_line_for_each_group_and_no_formula(worked):
 def test_the_table_for_people(worked):
     lines = printed("--by", "agent").splitlines()
     assert lines[0].split() == ["agent", "cost", "share", "in", "out", "cached", "written", "sessions"]
-    assert lines[1].split()[0] == "demo"
+    assert lines[1].split()[0] == "scripted"
     assert lines[1].split()[-1] == "2"
     assert "2 sessions" in lines[2]
     assert "$0.00" not in "\n".join(lines)
@@ -184,7 +184,7 @@ def test_a_request_that_is_not_valid_reprices_nothing(used_a_model, manager, wor
 
 def test_a_session_reprices_nothing(used_a_model, manager):
     manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1.0\noutput = 1.0\n')
-    one = manager.spawn(Start("go [[demo:silent]]", agent="demo"))
+    one = manager.spawn(Start("go [[script:silent]]", agent="scripted"))
     refused = verb("usage", "reprice", AGENTDASH_SESSION_ID=one.id)
     assert refused.returncode == 1
     assert "is for the user only" in refused.stderr
@@ -197,7 +197,7 @@ def test_the_screen_in_a_terminal(worked, terminal):
     terminal.keys("$")
     terminal.shows("last 30 days, by model", "today", "Enter open")
     terminal.keys("g")
-    terminal.shows("by agent", "█ demo")
+    terminal.shows("by agent", "█ scripted")
     terminal.keys("c", "m")
     terminal.shows("last 12 months")
     terminal.keys("l", "Enter")

@@ -8,17 +8,17 @@ import pytest
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 AGENTDASH = (sys.executable, "-m", "agentdash")
 
 
 @pytest.fixture
 def read(manager, terminal, monkeypatch):
-    """The demo agent's session that ended well, open in the dashboard, with the keys in its steps."""
+    """The scripted agent's session that ended well, open in the dashboard, with the keys in its steps."""
 
-    def start(prompt="Fix the login test [[demo:done]]", command="agentdash", pager="less", **size):
-        session = manager.spawn(Start(prompt, agent="demo", options={"script": "done", "speed": 40.0}))
+    def start(prompt="Fix the login test [[script:done]]", command="agentdash", pager="less", **size):
+        session = manager.spawn(Start(prompt, agent="scripted", options={"script": "done", "speed": 40.0}))
         manager.wait([session.id], timeout=60)
         monkeypatch.setenv("PAGER", pager)
         monkeypatch.setenv("LESS", "")

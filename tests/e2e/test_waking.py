@@ -12,7 +12,7 @@ from agentdash.sessions.model.session import Status, StepKind
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.runner_process import RUNNER, WAITER
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 def run(*words, code=0, inside=None):
@@ -26,7 +26,7 @@ def run(*words, code=0, inside=None):
 
 
 def spawned(*words, inside=None):
-    return json.loads(run("spawn", "--json", "--agent", "demo", *words, inside=inside).stdout)["id"]
+    return json.loads(run("spawn", "--json", "--agent", "scripted", *words, inside=inside).stdout)["id"]
 
 
 @pytest.fixture
@@ -50,12 +50,12 @@ class Family:
         self._settings = settings
         self._wakes = wakes
         settings(1, wakes)
-        self.lead = spawned("--wait", "[[demo:quick]] lead them")
+        self.lead = spawned("--wait", "[[script:quick]] lead them")
         gate = tmp_path / "gate"
         os.mkfifo(gate)
         self._gate = gate
         run("run", "--", "sh", "-c", f"read line < {gate}")
-        self.workers = [spawned(f"[[demo:quick]] part {number}", inside=self.lead) for number in range(4)]
+        self.workers = [spawned(f"[[script:quick]] part {number}", inside=self.lead) for number in range(4)]
         with manager.store.database.transaction() as db:
             db.execute("UPDATE sessions SET lifecycle = 'linked' WHERE parent = ?", (self.lead,))
 
@@ -101,7 +101,7 @@ def test_a_lead_with_four_workers_is_woken_once_and_no_front_end_is_needed(famil
     for words in (("trajectory", four.lead), ("export", four.lead), ("export", "--format", "html", four.lead)):
         shown = run(*words).stdout
         assert "agentdash: The ends of 4 workers: 4 done." in shown
-        assert "agentdash: [[demo:quick]]" not in shown
+        assert "agentdash: [[script:quick]]" not in shown
     assert four.explained()["woken"] == "1 time of 20"
     assert four.explained()["wakes"].startswith("no: no end of a worker is new to it")
     worker = four.manager.reader.get(four.workers[0])

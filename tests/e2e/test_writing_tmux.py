@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.rules.launch import Start
 
-pytestmark = pytest.mark.usefixtures("demo_agent")
+pytestmark = pytest.mark.usefixtures("scripted_agent")
 
 
 def test_a_prompt_goes_through_the_editor_and_back(manager, terminal, wait_until, tmp_path, monkeypatch):
@@ -16,7 +16,7 @@ def test_a_prompt_goes_through_the_editor_and_back(manager, terminal, wait_until
     quick = {"script": "quick", "speed": 40.0}
     texts = ("an unusual prompt", "the only one")
     past, session = manager.wait(
-        [manager.spawn(Start(text, agent="demo", title=text[:8], options=quick)).id for text in texts], timeout=60
+        [manager.spawn(Start(text, agent="scripted", title=text[:8], options=quick)).id for text in texts], timeout=60
     )
     manager.housekeeping.archive(past.id)
     terminal.start("agentdash")

@@ -151,7 +151,7 @@ FILES: dict[str, Callable[[], Lines]] = {
     "long names": _long_names,
     "blank lines": lambda: iter([b"\n" * LONG, b" \r\n" * 1_000, said("after")]),
 }
-"""By name; written for codex and for claude at once, and for ``command`` and ``demo`` they are lines as well."""
+"""By name; written for codex and for claude at once, and for ``command`` and ``scripted`` they are lines as well."""
 
 SPEAKERS: dict[str, tuple[str, ...]] = {
     "many speakers": ("claude",),

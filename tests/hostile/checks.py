@@ -21,7 +21,7 @@ from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
 from agentdash.widgets.drawing.painted_view import painted
 
-AGENT_NAMES = agent_names(demo=True)
+AGENT_NAMES = (*agent_names(), "scripted")
 
 VISIBLE = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 """Signs of scripts that Unicode counts among the format characters although they have a shape."""

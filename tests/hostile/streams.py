@@ -93,8 +93,8 @@ def _result(text: str) -> dict[str, Any]:
     return {"filePath": text, "structuredPatch": patch}
 
 
-def demo(text: str) -> Events:
-    """Every event of the demo agent with the text in all of its fields."""
+def scripted(text: str) -> Events:
+    """Every event of the scripted agent with the text in all of its fields."""
     return [
         {"type": "started", "conversation": text, "model": text},
         {"type": "reasoning", "text": text},
@@ -116,7 +116,7 @@ def demo(text: str) -> Events:
     ]  # fmt: skip
 
 
-EVENTS: dict[str, Callable[[str], Events]] = {"codex": codex, "claude": claude, "demo": demo}
+EVENTS: dict[str, Callable[[str], Events]] = {"codex": codex, "claude": claude, "scripted": scripted}
 """The agents that print events; ``command`` prints anything."""
 
 

@@ -8,8 +8,9 @@ STARTED_BY_NAME = ("runner", "wake_process", "hook_process")
 
 
 def move_modules(root: Path) -> None:
-    """Rename the modules of the rooms that runners use, and all imports of them."""
-    trees = {path: path.read_text() for room in ("sessions", "tui", "widgets") for path in (root / room).rglob("*.py")}
+    """Rename the modules of the rooms that runners use, and all imports of them, also in the agents of the tests."""
+    folders = ("sessions", "tui", "widgets", "agents")
+    trees = {path: path.read_text() for folder in folders for path in (root / folder).rglob("*.py")}
     names = {path: _name(root, path) for path in trees}
     moved = {names[path] for path in trees if _moves(root, path)}
     for path, text in trees.items():

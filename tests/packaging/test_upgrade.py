@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,6 +14,7 @@ import pytest
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
+from scripted.registration import FOLDER
 
 from .another_version import move_modules
 from .conftest import copy_sources
@@ -22,17 +24,18 @@ WAITS = 'until [ -e "$0" ]; do sleep 0.1; done; '
 
 @pytest.fixture(scope="module")
 def wheels(pip, once_a_run, tmp_path_factory):
-    """The wheels of this version, and of one that has its modules elsewhere."""
+    """The wheels of this version, and of one that has its modules elsewhere, each with the scripted agent for it."""
 
     def fill(folder):
         for name in ("this", "other"):
             sources = copy_sources(tmp_path_factory.mktemp(name))
+            shutil.copytree(FOLDER, sources / "agents", ignore=shutil.ignore_patterns("__pycache__"))
             if name == "other":
                 move_modules(sources)
             pip("wheel", ".", "--quiet", "--wheel-dir", str(folder / name), cwd=sources)
+            shutil.copytree(sources / "agents", folder / name / "agents")
 
-    folder = once_a_run("two-versions", fill)
-    return {name: next((folder / name).glob("*.whl")) for name in ("this", "other")}
+    return once_a_run("two-versions", fill)
 
 
 class Installed:
@@ -41,9 +44,14 @@ class Installed:
     def __init__(self, folder, wheels):
         self._wheels, self.python = wheels, folder / "bin/python"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-        (site,) = (folder / "lib").glob("python*/site-packages")
-        (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        self.pip("install", str(wheels["this"]))
+        (self._site,) = (folder / "lib").glob("python*/site-packages")
+        (self._site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        self._install("this")
+
+    def _install(self, version):
+        (wheel,) = (self._wheels / version).glob("*.whl")
+        self.pip("install", str(wheel))
+        shutil.copytree(self._wheels / version / "agents", self._site, dirs_exist_ok=True)
 
     def pip(self, *words):
         flags = ["--no-deps", "--no-index", "--force-reinstall"] if words[0] == "install" else ["--yes"]
@@ -51,7 +59,7 @@ class Installed:
         subprocess.run(argv, check=True, env=os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"})
 
     def upgrade(self):
-        self.pip("install", str(self._wheels["other"]))
+        self._install("other")
         return self.python
 
     def remove(self):
@@ -65,10 +73,14 @@ class User:
 
     def __init__(self, python, folder):
         self.python, self.folder = python, folder
+        # An environment has the scripted agent in it; the tests' own Python finds it by the variable.
+        own = {} if str(python) == sys.executable else {"PYTHONPATH": ""}
+        self._env = os.environ | own
 
     def __call__(self, *words, code=0):
         argv = [str(self.python), "-P", "-m", "agentdash", *words]
-        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=120, cwd=self.folder)
+        done = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=120,
+                              cwd=self.folder, env=self._env)  # fmt: skip
         assert done.returncode == code, (words, done.stdout, done.stderr)
         return done.stdout
 
@@ -76,7 +88,7 @@ class User:
         return json.loads(self(words[0], "--json", *words[1:]))
 
     def spawn(self, *words):
-        return self.json("spawn", "-a", "demo", *words)["id"]
+        return self.json("spawn", "-a", "scripted", *words)["id"]
 
     def run(self, script, word):
         return json.loads(self("run", "--json", "--", "sh", "-c", script, str(word)))["id"]
@@ -89,7 +101,7 @@ class User:
 
 
 @pytest.fixture
-def all_end(demo_agent):
+def all_end(scripted_agent):
     """All sessions of the test are stopped at its end, by an installation that is still there."""
     yield
     with SessionManager() as manager:
@@ -104,12 +116,12 @@ def all_end(demo_agent):
 def test_sessions_at_work_go_on_while_their_installation_is_replaced_or_removed(wheels, tmp_path, wait_until, act):
     installed, go = Installed(tmp_path / "env", wheels), tmp_path / "go"
     user, live = User(installed.python, tmp_path), ("--set", "live=true", "--set", "speed=20")
-    asks = user.spawn(*live, "[[demo:ask]] clean")
-    steered = user.spawn("--set", "live=true", "--set", "speed=0.3", "[[demo:steer]] pages")
+    asks = user.spawn(*live, "[[script:ask]] clean")
+    steered = user.spawn("--set", "live=true", "--set", "speed=0.3", "[[script:steer]] pages")
     stopped, failed, done = (user.run(WAITS + end, go) for end in ("sleep 600", "exit 3", "echo well"))
-    chained = user.spawn("--set", "speed=20", "--after", done, "[[demo:quick]] {answer}")
-    queued = user.spawn("--set", "speed=0.1", "[[demo:long]] first")
-    user("inject", queued, "--next", "[[demo:quick]] second")
+    chained = user.spawn("--set", "speed=20", "--after", done, "[[script:quick]] {answer}")
+    queued = user.spawn("--set", "speed=0.1", "[[script:long]] first")
+    user("inject", queued, "--next", "[[script:quick]] second")
     at_work = (asks, steered, stopped, failed, done, queued)
 
     def all_at_work():
@@ -127,7 +139,7 @@ def test_sessions_at_work_go_on_while_their_installation_is_replaced_or_removed(
     user("wait", asks, done)
     user("wait", failed, code=1)
     wait_until(lambda: "titles" in user("messages", steered), timeout=120, what="the answer to the steered prompt")
-    user("inject", asks, "[[demo:quick]] go on")
+    user("inject", asks, "[[script:quick]] go on")
     user("wait", asks)
     user("interrupt", queued)
     user("queue", queued, "release")

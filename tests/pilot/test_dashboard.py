@@ -608,12 +608,12 @@ async def test_without_any_agent_the_screen_says_what_to_install_and_nothing_can
         assert not [call for call in manager.calls if call[0].startswith("spawn")]
 
 
-async def test_a_demo_session_found_in_a_normal_folder_is_not_repeated(dashboard, manager):
-    manager.put(session("demo0001", Status.DONE, "an old demo", created=-1, agent="demo"))
+async def test_a_session_of_an_agent_of_another_version_is_not_repeated(dashboard, manager):
+    manager.put(session("hal00001", Status.DONE, "an old task", created=-1, agent="hal"))
     async with dashboard() as d:
-        await d.select("demo0001")
+        await d.select("hal00001")
         await d.press("N")
-        await d.shows("The demo agent works only inside `agentdash demo`.")
+        await d.shows("This version of agentdash cannot start hal.")
         assert d.app.screen is d.main
 
 

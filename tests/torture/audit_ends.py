@@ -149,9 +149,9 @@ def proper_end(data, agent):
             event = json.loads(line)
         except ValueError:
             continue
-        if agent == "demo" and event.get("type") == "ended" and event.get("ok") is True:
+        if agent == "scripted" and event.get("type") == "ended" and event.get("ok") is True:
             return True
-        if agent == "demo" and event.get("type") == "turn_ended" and event.get("status") == "completed":
+        if agent == "scripted" and event.get("type") == "turn_ended" and event.get("status") == "completed":
             return True
         if agent == "codex" and event.get("type") == "turn.completed":
             return True

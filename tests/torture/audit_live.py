@@ -13,7 +13,7 @@ from torture.report import name
 from torture.stream import read_stream
 
 ASKED_FOR = ("rm -rf build",)
-"""The commands for which the scripts of the demo agent need a permission."""
+"""The commands for which the scripts of the scripted agent need a permission."""
 OVER = ("settled", "withdrawn", "expired", "lost")
 """The states of an ask that waits for nothing."""
 

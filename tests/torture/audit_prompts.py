@@ -28,7 +28,7 @@ def check_prompts(scene, sessions, report):
     _check_copies(scene, rows | {(session, f"queue {n}"): [token] for session, n, token in steered}, report)
     _check_delivered(scene, sessions, rows, report)
     for session, turns, prompts in sessions:
-        if session.agent == "demo" and any(turn.transport for turn in turns):
+        if session.agent == "scripted" and any(turn.transport for turn in turns):
             _check_conversation(scene, session, turns, prompts, steered, report)
 
 
@@ -111,9 +111,9 @@ def _check_delivered(scene, sessions, rows, report):
         for turn in turns:
             wanted = rows.get((session.id, turn.n), [])
             told = given.get(turn.run_id, [])
-            if turn.transport and session.agent == "demo":
+            if turn.transport and session.agent == "scripted":
                 continue  # its standard input is no file: the conversation has what it was given
-            if session.agent == "demo":
+            if session.agent == "scripted":
                 told = [token for token in wanted if token.encode() in read_prompt(scene, turn)]
                 report.counts["prompts delivered"] += len(told)
             if told and told != wanted[-1:]:
@@ -126,7 +126,7 @@ def _check_delivered(scene, sessions, rows, report):
 
 def _check_conversation(scene, session, turns, prompts, steered, report):
     """By the agent's own record: a live agent was given each prompt as often as its states say."""
-    paths = (scene.home / "demo").glob(f"{session.id}*.json")  # a later conversation has its number behind the id
+    paths = (scene.home / "scripted").glob(f"{session.id}*.json")  # a later conversation has its number behind the id
     said = [text for path in paths for text in kept.entries(path)]
     given = Counter(token for text in said for token in tokens_of(text)[-1:])
     report.counts["prompts delivered"] += sum(given.values())

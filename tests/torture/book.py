@@ -103,7 +103,7 @@ class Book:
         lines.append(self.path, record)
 
     def add_tagged(self, home):
-        """Enter what only its environment names: runners, the demo agent and its children."""
+        """Enter what only its environment names: runners, the scripted agent and its children."""
         for pid, start, env in tagged(home):
             mark = env.get("AGENTDASH_RUNNER")
             session = Path(mark).parent.name if mark else env.get("AGENTDASH_SESSION_ID", "")

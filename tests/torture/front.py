@@ -31,15 +31,15 @@ from agentdash.sessions.service.manager import SessionManager
 NASTY = Path(__file__).with_name("nasty.py")
 
 SCRIPTS = {"quick": 5, "followup": 2, "tree": 3, "leftovers": 2, "fail": 1, "silent": 1}
-"""What the demo agent plays, and how often."""
+"""What the scripted agent plays, and how often."""
 
 LIVE_SCRIPTS = {"ask": 5, "steer": 3, "edit": 2, "question": 2, "plan": 1, "wake": 1, "quick": 1}
-"""What a live demo agent plays for a prompt, and how often."""
+"""What a live scripted agent plays for a prompt, and how often."""
 
 ASK_SECONDS = 1.0
 """Longest wait for an ask that a front end answers."""
 
-KINDS = {"command": 4, "demo": 3, "codex": 3, "live": 4}
+KINDS = {"command": 4, "scripted": 3, "codex": 3, "live": 4}
 """What is started, and how often."""
 
 VERBS = {
@@ -129,7 +129,9 @@ class Front:
             self._run(["--flood", "impatient" if number % 2 else "patient", *signs])
         token = self._token()
         self._try(
-            "spawn", lambda: self._manager.spawn(Start(token, agent="demo", options={"script": "long"})), token=token
+            "spawn",
+            lambda: self._manager.spawn(Start(token, agent="scripted", options={"script": "long"})),
+            token=token,
         )
         self._run([])
 
@@ -147,13 +149,13 @@ class Front:
         if kind == "command":
             session = self._run([])
         elif kind == "live":
-            start = Start(self._marked(token), agent="demo", options={"live": True, "speed": 20})
+            start = Start(self._marked(token), agent="scripted", options={"live": True, "speed": 20})
             session = self._try("spawn", lambda: manager.spawn(start), token=token)
-        elif kind == "demo":
+        elif kind == "scripted":
             script = self._dice.choices(list(SCRIPTS), SCRIPTS.values())[0]
             options = {"script": script, "speed": 20}
             session = self._try(
-                "spawn", lambda: manager.spawn(Start(token, agent="demo", options=options)), token=token
+                "spawn", lambda: manager.spawn(Start(token, agent="scripted", options=options)), token=token
             )
         else:
             session = self._try("spawn", lambda: manager.spawn(Start(token, agent="codex")), token=token)
@@ -212,7 +214,7 @@ class Front:
 
     def _marked(self, token):
         """The prompt of a live agent: it names the script."""
-        return f"[[demo:{self._dice.choices(list(LIVE_SCRIPTS), LIVE_SCRIPTS.values())[0]}]] {token}"
+        return f"[[script:{self._dice.choices(list(LIVE_SCRIPTS), LIVE_SCRIPTS.values())[0]}]] {token}"
 
     def _answer(self):
         """Answer one of the asks that others answer at the same time; sometimes contradict at once."""

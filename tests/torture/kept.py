@@ -5,7 +5,7 @@ import json
 
 def said(kind, home):
     """Every message of the user, conversation by conversation, in the order of its lines."""
-    if kind == "demo":
+    if kind == "scripted":
         return {path: entries(path) for path in sorted(home.glob("*.json"))}
     pattern = "sessions/**/rollout-*.jsonl" if kind == "codex" else "projects/*/*.jsonl"
     read = _codex if kind == "codex" else _claude
@@ -13,7 +13,7 @@ def said(kind, home):
 
 
 def entries(path):
-    """The messages in the file of one conversation of the demo agent."""
+    """The messages in the file of one conversation of the scripted agent."""
     return [said["text"] for said in json.loads(path.read_bytes())]
 
 

@@ -24,8 +24,8 @@ from torture.queues import OPTIONS, Queues
 AIM_SECONDS = 3.0
 """Longest wait for a prompt on its way, whose runner is then killed."""
 
-LIVE = OPTIONS | {"demo": {"speed": 60}}
-SEVERAL_STEPS = {"demo": "[[demo:steer]]", "claude": "[[fake:short_steps]]", "codex": "[[fake:short_steps]]"}
+LIVE = OPTIONS | {"scripted": {"speed": 60}}
+SEVERAL_STEPS = {"scripted": "[[script:steer]]", "claude": "[[fake:short_steps]]", "codex": "[[fake:short_steps]]"}
 """A prompt whose turn has several steps, so that it takes prompts on its way."""
 
 BOTH = "runner and agent"
@@ -72,7 +72,7 @@ class LivePrompts(Queues):
     def _steps(self):
         """A prompt whose turn has several steps; its calls have ids of their own."""
         marker = SEVERAL_STEPS[self.kind]
-        return marker if self.kind == "demo" else f"{marker[:-2]}-{self._dice.getrandbits(24)}]]"
+        return marker if self.kind == "scripted" else f"{marker[:-2]}-{self._dice.getrandbits(24)}]]"
 
     def _chaos(self, manager):
         try:
@@ -208,7 +208,12 @@ class LivePrompts(Queues):
             if states or times or process.returncode == 0:  # else nothing was running, and nothing was recorded
                 self._judge(token, times, states)
         for token, states in found.items():
-            if states[-1] == "seen" and token.startswith(("token-", "said-")) and self._acts and self.kind != "demo":
+            if (
+                states[-1] == "seen"
+                and token.startswith(("token-", "said-"))
+                and self._acts
+                and self.kind != "scripted"
+            ):
                 self._check(self._was_shown(token), "seen, and never sent to the model", f"{token}: {states}")
         for token, states in found.items():
             if token.startswith("token-"):

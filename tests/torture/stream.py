@@ -1,4 +1,4 @@
-"""The output of a live demo agent, read without agentdash: its turns, its asks and what it did."""
+"""The output of a live scripted agent, read without agentdash: its turns, its asks and what it did."""
 
 import json
 from collections import Counter

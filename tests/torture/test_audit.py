@@ -13,17 +13,20 @@ from pathlib import Path
 import pytest
 from factories import session, turn
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
+from scripted.registration import registered
 from torture import book as world
 from torture.audit_files import check_streams
 from torture.book import Book
 from torture.report import Report, RunnerKill, Scene, ends_of
 from torture.workbench import Workbench
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
+    pytest.mark.usefixtures("scripted_agent"),
+]
 
 NASTY = Path(__file__).with_name("nasty.py")
 TOKEN = "torture-00000000000a"
@@ -39,26 +42,25 @@ def made(tmp_path_factory, wait_until):
         patch.delenv(name, raising=False)
     book = folder / "book.jsonl"
     (folder / "state").mkdir(mode=0o700)
-    mark_demo(folder / "state", folder)
-    with SessionManager(home=folder / "state", config_path=folder / "none.toml") as manager:
-        demo = manager.spawn(Start(TOKEN, agent="demo", cwd=str(folder), options={"script": "quick"}))
-        manager.wait([demo.id], timeout=60)
+    with registered(), SessionManager(home=folder / "state", config_path=folder / "none.toml") as manager:
+        scripted = manager.spawn(Start(TOKEN, agent="scripted", cwd=str(folder), options={"script": "quick"}))
+        manager.wait([scripted.id], timeout=60)
         argv = [sys.executable, "-c", f"import time; print('{OTHER}', flush=True); time.sleep(600)"]
         command = manager.started(manager.run(argv, cwd=str(folder)).id)
         manager.stop(command.id, NOW)
         wait_until(lambda: not world.runners(folder / "state"), what="the runners to leave")
     book.touch()
     patch.undo()
-    return folder, demo, command
+    return folder, scripted, command
 
 
 @pytest.fixture
 def bench(made, tmp_path):
-    folder, demo, command = made
+    folder, scripted, command = made
     subprocess.run(["cp", "-a", str(folder / "state"), str(tmp_path / "copy")], check=True)
     bench = Workbench(tmp_path / "copy", Book(tmp_path / "book.jsonl"))
-    bench.demo, bench.command = demo, command
-    bench.accepted("spawn", TOKEN, demo.id, 1)
+    bench.scripted, bench.command = scripted, command
+    bench.accepted("spawn", TOKEN, scripted.id, 1)
     bench.accepted("spawn", OTHER, command.id, 1)
     yield bench
     bench.book.kill_all()
@@ -83,7 +85,7 @@ def started(bench, how, session):
 
 
 def test_a_process_that_is_left_is_found_and_ended_by_the_finalizer(bench, wait_until):
-    process = started(bench, ["leaves-session"], bench.demo.id)
+    process = started(bench, ["leaves-session"], bench.scripted.id)
     wait_until(lambda: "sleep" in world.command_of(process.pid), what="it to become what it sleeps as")
     (finding,) = bench.findings()
     assert finding.kind == "leftovers"
@@ -96,14 +98,14 @@ def test_a_process_that_is_left_is_found_and_ended_by_the_finalizer(bench, wait_
 
 def test_only_what_no_snapshot_knew_and_nothing_can_find_is_counted_apart(bench):
     bare = ["clears-environment", "leaves-session"]
-    process = started(bench, bare, bench.demo.id)
+    process = started(bench, bare, bench.scripted.id)
     # No runner was killed: its runner should have found it.
     assert bench.kinds == {"leftovers"}
     bench.kills = [RunnerKill(bench.command.id, frozenset())]
     assert bench.kinds == {"leftovers"}
-    bench.kills = [RunnerKill(bench.demo.id, frozenset({(process.pid, world.start_of(process.pid))}))]
+    bench.kills = [RunnerKill(bench.scripted.id, frozenset({(process.pid, world.start_of(process.pid))}))]
     assert bench.kinds == {"leftovers"}
-    bench.kills = [RunnerKill(bench.demo.id, frozenset())]
+    bench.kills = [RunnerKill(bench.scripted.id, frozenset())]
     assert bench.findings() == []
     assert bench.report().counts["cleared and young"] == 1
 
@@ -114,25 +116,25 @@ def test_a_reused_pid_is_not_a_leftover(bench):
 
 
 def test_a_lost_prompt_is_found(bench):
-    bench.sql("DELETE FROM prompts WHERE session = ?", bench.demo.id)
+    bench.sql("DELETE FROM prompts WHERE session = ?", bench.scripted.id)
     assert "prompts lost" in bench.kinds
 
 
 def test_a_prompt_that_became_another_is_found(bench):
-    bench.sql("UPDATE prompts SET text = ? WHERE session = ?", "torture-ffffffffffff", bench.demo.id)
+    bench.sql("UPDATE prompts SET text = ? WHERE session = ?", "torture-ffffffffffff", bench.scripted.id)
     assert bench.kinds == {"prompts lost"}
 
 
 def test_an_accepted_turn_that_is_not_there_is_found(bench):
-    bench.accepted("inject", "torture-00000000000c", bench.demo.id, 2)
+    bench.accepted("inject", "torture-00000000000c", bench.scripted.id, 2)
     assert bench.kinds == {"prompts lost"}
 
 
 def test_a_command_line_may_report_a_turn_that_came_after_the_one_it_started(bench):
     doubled_turn(bench)
-    bench.journal.append({"who": "test", "n": 3, "op": "retry", "state": "try", "session": bench.demo.id})
-    bench.sql("UPDATE prompts SET text = ? WHERE session = ? AND turn = 2", "torture-00000000000d", bench.demo.id)
-    line = {"n": 2, "op": "spawn", "state": "ok", "token": TOKEN, "session": bench.demo.id, "turn": 2}
+    bench.journal.append({"who": "test", "n": 3, "op": "retry", "state": "try", "session": bench.scripted.id})
+    bench.sql("UPDATE prompts SET text = ? WHERE session = ? AND turn = 2", "torture-00000000000d", bench.scripted.id)
+    line = {"n": 2, "op": "spawn", "state": "ok", "token": TOKEN, "session": bench.scripted.id, "turn": 2}
     found = {finding.text for finding in bench.findings() if "is not the prompt of turn" in finding.text}
     bench.journal.append({"who": "harness", **line})
     assert {f.text for f in bench.findings() if "is not the prompt of turn" in f.text} == found
@@ -143,9 +145,9 @@ def test_a_command_line_may_report_a_turn_that_came_after_the_one_it_started(ben
 def test_a_session_that_vanished_is_found_unless_somebody_deleted_it(bench):
     bench.sql("PRAGMA foreign_keys = ON")
     for table, key in (("prompts", "session"), ("turns", "session"), ("sessions", "id")):
-        bench.sql(f"DELETE FROM {table} WHERE {key} = ?", bench.demo.id)
+        bench.sql(f"DELETE FROM {table} WHERE {key} = ?", bench.scripted.id)
     assert bench.kinds == {"prompts lost", "stray files"}
-    bench.journal.append({"who": "test", "n": 2, "op": "delete", "state": "try", "session": bench.demo.id})
+    bench.journal.append({"who": "test", "n": 2, "op": "delete", "state": "try", "session": bench.scripted.id})
     assert bench.findings() == []
 
 
@@ -155,7 +157,7 @@ def test_a_done_turn_whose_agent_never_got_its_prompt_is_found(bench):
 
 
 def test_an_agent_whose_runner_was_killed_before_it_recorded_the_agent_did_get_its_prompt(bench):
-    bench.sql("UPDATE turns SET agent_pid = NULL, agent_start = NULL WHERE session = ?", bench.demo.id)
+    bench.sql("UPDATE turns SET agent_pid = NULL, agent_start = NULL WHERE session = ?", bench.scripted.id)
     assert "prompts lost" not in bench.kinds
     bench.output.write_bytes(b"")
     assert "prompts lost" in bench.kinds
@@ -165,7 +167,7 @@ def test_a_doubled_prompt_is_found(bench):
     bench.sql(
         "INSERT INTO prompts (session, turn, text, state, created_at)"
         " SELECT session, turn, text, state, created_at FROM prompts WHERE session = ?",
-        bench.demo.id,
+        bench.scripted.id,
     )
     assert bench.kinds == {"prompts doubled"}
 
@@ -198,12 +200,12 @@ def test_a_doubled_turn_is_found_unless_somebody_asked_for_another_try(bench):
 def test_a_run_that_was_given_its_prompt_twice_is_found(bench):
     for _ in range(2):
         with bench.book.path.open("a") as file:
-            file.write(json.dumps({"kind": "prompt", "run": "r", "session": bench.demo.id, "token": TOKEN}) + "\n")
+            file.write(json.dumps({"kind": "prompt", "run": "r", "session": bench.scripted.id, "token": TOKEN}) + "\n")
     assert bench.kinds == {"prompts doubled"}
 
 
 def test_a_gap_in_the_turns_is_found(bench):
-    bench.sql("UPDATE sessions SET turn = 2 WHERE id = ?", bench.demo.id)
+    bench.sql("UPDATE sessions SET turn = 2 WHERE id = ?", bench.scripted.id)
     assert bench.kinds == {"turns"}
 
 
@@ -217,7 +219,7 @@ def test_a_gap_in_the_turns_is_found(bench):
     ],
 )
 def test_a_row_that_cannot_be_read_or_does_not_fit_its_file_is_found(bench, statement, which):
-    bench.sql(statement, bench.demo.id)
+    bench.sql(statement, bench.scripted.id)
     found = [finding for finding in bench.findings() if finding.kind == "unreadable"]
     assert found
     assert which in found[0].text
@@ -235,7 +237,7 @@ def test_a_damaged_database_is_found(bench):
 
 @pytest.mark.parametrize("name", ["session.json", "procs.json"])
 def test_a_torn_file_is_found(bench, name):
-    path = bench.home / "sessions" / bench.demo.id / name
+    path = bench.home / "sessions" / bench.scripted.id / name
     path.write_bytes(b'{"format": 1, "ses')
     (finding,) = bench.findings()
     assert (finding.kind, name in finding.text) == ("unreadable", True)
@@ -248,10 +250,10 @@ def test_a_lost_line_of_a_turn_file_is_found(bench):
 
 def test_a_lost_byte_of_a_turn_file_is_found(bench, made):
     run = sqlite3.connect(bench.home / "agentdash.db").execute(
-        "SELECT run_id FROM turns WHERE session = ?", (bench.demo.id,)
+        "SELECT run_id FROM turns WHERE session = ?", (bench.scripted.id,)
     )
     run_id = run.fetchone()[0]
-    wrote = {"kind": "wrote", "run": run_id, "session": bench.demo.id, "bytes": bench.output.stat().st_size}
+    wrote = {"kind": "wrote", "run": run_id, "session": bench.scripted.id, "bytes": bench.output.stat().st_size}
     bench.book.path.write_text(json.dumps(wrote) + "\n")
     assert bench.findings() == []
     bench.book.path.write_text(json.dumps(wrote | {"bytes": wrote["bytes"] + 1}) + "\n")
@@ -259,7 +261,7 @@ def test_a_lost_byte_of_a_turn_file_is_found(bench, made):
 
 
 def test_a_stray_file_is_found(bench):
-    (bench.home / "live" / f"{bench.demo.id}.1.jsonl").touch()
+    (bench.home / "live" / f"{bench.scripted.id}.1.jsonl").touch()
     assert bench.kinds == {"stray files"}
 
 
@@ -273,14 +275,14 @@ def test_a_green_without_the_proper_end_is_found(bench):
 @pytest.mark.parametrize(
     ("which", "change", "why"),
     [
-        ("demo", "exit_code = 3", "ended by 3"),
-        ("demo", "exit_code = NULL, signal = 'SIGKILL'", "ended by SIGKILL"),
-        ("demo", "exit_code = NULL", "by hearsay"),
-        ("demo", "status = 'failed'", "it ended well"),
-        ("demo", "status = 'lost'", "its end is known"),
-        ("demo", "status = 'stopped'", "no stop was recorded"),
-        ("demo", "status = 'running'", "although all was stopped"),
-        ("demo", "ended_at = NULL", "no time of its end"),
+        ("scripted", "exit_code = 3", "ended by 3"),
+        ("scripted", "exit_code = NULL, signal = 'SIGKILL'", "ended by SIGKILL"),
+        ("scripted", "exit_code = NULL", "by hearsay"),
+        ("scripted", "status = 'failed'", "it ended well"),
+        ("scripted", "status = 'lost'", "its end is known"),
+        ("scripted", "status = 'stopped'", "no stop was recorded"),
+        ("scripted", "status = 'running'", "although all was stopped"),
+        ("scripted", "ended_at = NULL", "no time of its end"),
         ("command", "status = 'done'", "ended by SIGKILL"),
         ("command", "status = 'done', signal = NULL", "exit code is not known"),
         ("command", "stop_requested_at = NULL", "no stop was recorded"),
@@ -303,26 +305,26 @@ def test_a_status_that_the_facts_do_not_allow_is_found(bench, which, change, why
 def test_a_turn_that_was_done_may_have_a_process_that_a_front_end_stopped(bench):
     bench.sql(
         "UPDATE turns SET exit_code = NULL, signal = 'SIGKILL', stop_requested_at = ended_at WHERE session = ?",
-        bench.demo.id,
+        bench.scripted.id,
     )
     (finding,) = bench.findings()
     assert "ended by SIGKILL" in finding.text
     bench.sql(
         "INSERT INTO requests (session, turn, kind, asked_by, created_at) SELECT session, n, 'stop', 'you', ended_at"
         " FROM turns WHERE session = ?",
-        bench.demo.id,
+        bench.scripted.id,
     )
     assert bench.findings() == []
 
 
 def test_a_session_that_says_something_else_than_its_turn_is_found(bench):
-    bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.demo.id)
+    bench.sql("UPDATE sessions SET status = 'failed' WHERE id = ?", bench.scripted.id)
     assert bench.kinds == {"turns"}
 
 
 def test_an_exit_code_that_the_agent_did_not_end_with_is_found(bench):
     run_id = sqlite3.connect(bench.home / "agentdash.db").execute("SELECT run_id FROM turns WHERE exit_code = 0")
-    end = {"kind": "end", "run": run_id.fetchone()[0], "session": bench.demo.id, "exit": 7, "signal": None}
+    end = {"kind": "end", "run": run_id.fetchone()[0], "session": bench.scripted.id, "exit": 7, "signal": None}
     bench.book.path.write_text(json.dumps(end) + "\n")
     (finding,) = bench.findings()
     assert "the agent ended with 7" in finding.text
@@ -341,7 +343,7 @@ def test_an_agent_that_was_ended_for_another_session_is_found(bench):
 
 def test_a_front_end_without_words_and_a_runner_with_a_traceback_are_found(bench):
     bench.journal.append({"who": "t", "n": 3, "op": "stop", "state": "crash", "error": "IndexError: out of range"})
-    (bench.home / "sessions" / bench.demo.id / "runner.log").write_text("Traceback (most recent call last):\n")
+    (bench.home / "sessions" / bench.scripted.id / "runner.log").write_text("Traceback (most recent call last):\n")
     (bench.home / "cli.log").write_text("Traceback")
     assert bench.kinds == {"front ends crashed", "runners crashed"}
     assert len(bench.findings()) == 3
@@ -460,7 +462,7 @@ def test_a_command_is_failed_for_a_full_disk_only_if_it_met_one_and_wrote_nothin
 )
 def test_bytes_that_belong_to_no_turn_are_lost(bench, change, told):
     """The rows give the turn a part of its file, or another file."""
-    bench.sql(f"UPDATE turns SET {change} WHERE session = ?", bench.demo.id)
+    bench.sql(f"UPDATE turns SET {change} WHERE session = ?", bench.scripted.id)
     told = told.format(size=bench.output.stat().st_size)
     assert f"turn_1.jsonl: {told}" in " ".join(finding.text for finding in bench.findings())
 

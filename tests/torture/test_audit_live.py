@@ -12,6 +12,7 @@ from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.prompts.prompter import PromptOptions
+from scripted.registration import registered
 from torture import book as world
 from torture import lines
 from torture.book import Book
@@ -20,7 +21,10 @@ from torture.stream import began_by_itself, read_stream
 from torture.workbench import Workbench
 from torture.workshop import Workshop
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
+    pytest.mark.usefixtures("scripted_agent"),
+]
 
 ALLOWED, DENIED, STEERED = (f"torture-00000000000{digit}" for digit in "abc")
 ANSWERS = {1: Verdict.ALLOW, 2: Verdict.DENY}
@@ -35,16 +39,16 @@ def made(tmp_path_factory, wait_until):
         patch.delenv(name, raising=False)
     patch.setenv("PATH", shop.env["PATH"])
     shop.config.write_text("")
-    with shop.manager() as manager:
+    with registered(), shop.manager() as manager:
         start = Start(
-            f"[[demo:ask]] {ALLOWED}", agent="demo", cwd=str(shop.project), options={"live": True, "speed": 50}
+            f"[[script:ask]] {ALLOWED}", agent="scripted", cwd=str(shop.project), options={"live": True, "speed": 50}
         )
         live = manager.spawn(start)
         asked = wait_until(manager.reader.asks, what="an ask")[0]
         manager.prompts.inject(live.id, STEERED)
         answered(manager, asked, Verdict.ALLOW)
         manager.wait([live.id], timeout=60)
-        manager.prompts.inject(live.id, f"[[demo:ask]] {DENIED}", PromptOptions(steer=False))
+        manager.prompts.inject(live.id, f"[[script:ask]] {DENIED}", PromptOptions(steer=False))
         answered(manager, wait_until(manager.reader.asks, what="an ask")[0], Verdict.DENY)
         manager.wait([live.id], timeout=60)
         manager.stop(live.id, NOW)
@@ -63,7 +67,7 @@ def bench(made, tmp_path):
     for name in ("state", "book.jsonl"):
         subprocess.run(["cp", "-a", str(shop.folder / name), str(tmp_path)], check=True)
     bench = Workbench(tmp_path / "state", Book(tmp_path / "book.jsonl"))
-    bench.demo = live
+    bench.scripted = live
     bench.accepted("spawn", ALLOWED, live.id, 1)
     bench.accepted("inject", STEERED, live.id, 1)
     bench.accepted("inject", DENIED, live.id, 2)
@@ -74,7 +78,14 @@ def bench(made, tmp_path):
 
 
 def answer_line(bench, ask, verdict, state):
-    return {"who": "t", "op": "answer", "state": state, "session": bench.demo.id, "ask": ask, "verdict": str(verdict)}
+    return {
+        "who": "t",
+        "op": "answer",
+        "state": state,
+        "session": bench.scripted.id,
+        "ask": ask,
+        "verdict": str(verdict),
+    }
 
 
 def edit(bench, change):
@@ -133,7 +144,7 @@ def test_an_agent_that_the_harness_killed_may_have_failed_by_a_signal(bench):
     edit(bench, without(type="turn_ended"))
     bench.sql("UPDATE turns SET status = 'failed', signal = 'SIGKILL', end = NULL WHERE n = 1")
     assert "no one killed its agent" in " ".join(finding.text for finding in bench.findings())
-    bench.agent_kills = {bench.demo.id}
+    bench.agent_kills = {bench.scripted.id}
     assert "no one killed its agent" not in " ".join(finding.text for finding in bench.findings())
 
 
@@ -159,7 +170,7 @@ def test_an_answer_may_stop_its_turn(bench):
 def test_an_ask_that_a_killed_runner_did_not_record_is_not_lost(bench):
     bench.sql("DELETE FROM asks WHERE id = 1")
     assert "asks lost" in bench.kinds
-    bench.kills = [RunnerKill(bench.demo.id, frozenset())]
+    bench.kills = [RunnerKill(bench.scripted.id, frozenset())]
     assert "asks lost" not in bench.kinds
 
 
@@ -208,7 +219,7 @@ def test_the_book_proves_that_an_allowed_command_ran_once(bench):
 
 
 def test_a_conversation_that_does_not_fit_the_states_of_its_prompts_is_found(bench):
-    path = bench.home / "demo" / f"{bench.demo.id}.json"
+    path = bench.home / "scripted" / f"{bench.scripted.id}.json"
     said = json.loads(path.read_bytes())
     path.write_text(json.dumps([*said, said[0]]))
     assert bench.kinds == {"prompts doubled"}
@@ -219,7 +230,7 @@ def test_a_conversation_that_does_not_fit_the_states_of_its_prompts_is_found(ben
 
 
 def test_a_fifo_or_a_lock_that_is_held_is_found(bench):
-    folder = bench.home / "sessions" / bench.demo.id
+    folder = bench.home / "sessions" / bench.scripted.id
     holder = subprocess.Popen(["sleep", "600"], stdin=os.open(folder / "stdin", os.O_RDWR))
     try:
         (finding,) = {finding.text for finding in bench.findings()}

@@ -19,7 +19,7 @@ MANY = int(os.environ.get("LIVE_KILLS", "0"))
 """Runners to kill for each agent, and a quarter as many agents, as a release counts them: 200 take hours."""
 
 REAL = [pytest.param(name, marks=pytest.mark.real) for name in EVERY_CLI]
-AGENTS = ["demo", *REAL]
+AGENTS = ["scripted", *REAL]
 
 
 def counted(run, kills, prompts, show):
@@ -41,9 +41,9 @@ def live_run(request, scratch_home, tmp_path):
     def make(cli, prompts, **options):
         sessions = repeated(1, 2)
         options |= {"sessions": sessions, "prompts": prompts // sessions}
-        if cli == "demo":
-            request.getfixturevalue("demo_agent")
-            kind, home = cli, Path(os.environ["AGENTDASH_HOME"]) / "demo"
+        if cli == "scripted":
+            request.getfixturevalue("scripted_agent")
+            kind, home = cli, Path(os.environ["AGENTDASH_HOME"]) / "scripted"
             options["was_shown"] = lambda _: False  # it writes its conversation before it answers
         else:
             kind = request.getfixturevalue("use_agent")(cli)

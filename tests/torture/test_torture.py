@@ -16,6 +16,7 @@ from torture.tables import disk_table, table
 
 pytestmark = [
     pytest.mark.torture,
+    pytest.mark.usefixtures("scripted_agent"),
     pytest.mark.skipif(sys.platform != "linux", reason="the harness finds processes in /proc"),
 ]
 

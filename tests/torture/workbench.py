@@ -15,7 +15,7 @@ class Workbench:
         self.journal = []
         self.kills = []
         self.agent_kills = set()
-        self.demo = self.command = None
+        self.scripted = self.command = None
 
     def sql(self, statement, *values):
         """Change the rows behind agentdash's back."""
@@ -43,5 +43,5 @@ class Workbench:
 
     @property
     def output(self):
-        """The demo session's turn file."""
-        return self.home / "sessions" / self.demo.id / "turns" / "turn_1.jsonl"
+        """The scripted session's turn file."""
+        return self.home / "sessions" / self.scripted.id / "turns" / "turn_1.jsonl"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import waiting
 
-from agentdash.sessions.agents.demo.place import mark_demo
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.service.manager import SessionManager
+from scripted.registration import python_path
 from torture import book as world
 from torture import lines
 from torture.book import Book
@@ -26,10 +26,10 @@ PATIENCE = 90
 """Seconds for what must come about by itself, on a machine that is busy with other things."""
 
 FINISHERS = 3
-PLAYER = "agentdash.sessions.agents.demo.process.live_player"
+PLAYER = "scripted.process.live_player"
 
 CONFIG = """
-default_agent = "demo"
+default_agent = "scripted"
 [queue]
 max_running = 16
 [stop]
@@ -74,7 +74,6 @@ class Workshop:
         self.temporary = self.folder / "tmp"
         for path in (self.project, self.temporary, self.home):
             path.mkdir(parents=True, exist_ok=True)
-        mark_demo(self.home, self.folder)
         codex = self.folder / "codex"
         words = {"python": sys.executable, "nasty": HERE / "nasty.py", "book": self.book.path, "seed": seed}
         codex.write_text(CODEX.format(**words))
@@ -88,7 +87,17 @@ class Workshop:
         own = {"AGENTDASH_HOME": str(self.home), "AGENTDASH_CONFIG": str(self.config), "TMPDIR": str(self.temporary)}
         base = {key: value for key, value in os.environ.items() if not key.startswith("AGENTDASH_")}
         own["PATH"] = f"{programs}:{os.environ['PATH']}"
-        self.env = base | own | {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
+        self.env = (
+            base
+            | own
+            | {
+                "PYTHONPATH": python_path(),
+                "LC_ALL": "C.UTF-8",
+                "TERM": "xterm-256color",
+                "COLUMNS": "120",
+                "LINES": "40",
+            }
+        )
 
     def start(self, argv, role, **options):
         """Start a process of the harness, and enter it in the book."""

@@ -172,7 +172,7 @@ def test_a_runner_loads_little():
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "demo"])
+@pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_runner_of_a_live_agent_loads_little(agent):
     """It has read lines of its agent, and sent a prompt."""
     loaded = loaded_by(

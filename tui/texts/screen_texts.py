@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agentdash.sessions.agents.demo.place import ONLY_INSIDE
-from agentdash.sessions.agents.registry import agent_named, is_agent
 from agentdash.sessions.model import durations
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.launch import Ladder, Launch
@@ -86,8 +84,7 @@ def _command_of(hint: str) -> str:
 
 def not_offered(agent: str) -> str:
     """Return the reason why no session of an agent can be started from here."""
-    demo = is_agent(agent) and agent_named(agent).demo_only
-    return ONLY_INSIDE if demo else f"The demo runs only the demo agents, not {agent}."
+    return f"This version of agentdash cannot start {agent}."
 
 
 def title(session: Session, width: int = 40) -> str:

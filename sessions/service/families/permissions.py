@@ -41,10 +41,8 @@ class Bound(Struct, frozen=True, kw_only=True):
         return next(name for name, rank in RANKS.items() if rank == self.rank)
 
 
-def rank(agent: "Agent", mode: TurnMode | None) -> int | None:
-    """Return the rank of an agent in a mode; None for one that does nothing itself and limits nothing (the demo)."""
-    if agent.demo_only:
-        return None
+def rank(agent: "Agent", mode: TurnMode | None) -> int:
+    """Return the rank of an agent in a mode; one without modes can do anything."""
     if not agent.prompted or mode is None or mode.dangerous or mode.permissions is None:
         return FULL
     return _rank_named(agent, mode.permissions)
@@ -70,17 +68,14 @@ def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSetti
     if mode is not None and session.mode is not None:
         mode = TurnMode(setting=mode.setting, permissions=session.mode, dangerous=agent.is_dangerous(session.mode))
     own = rank(agent, mode)
-    return None if own is None or own >= FULL else Bound(rank=own, agent=session.agent, permissions=permissions)
+    return None if own >= FULL else Bound(rank=own, agent=session.agent, permissions=permissions)
 
 
 def is_wider(bound: Bound, agent: "Agent", mode: TurnMode | None) -> bool:
     """Return whether a mode of an agent permits more than a bound."""
-    own = rank(agent, mode)
-    if own is None:
-        return False
     is_same, modes = agent.name == bound.agent, agent.modes
     wider = is_same and modes is not None and modes.permits_no_more(bound.permissions, _name(mode))
-    return own > bound.rank or wider
+    return rank(agent, mode) > bound.rank or wider
 
 
 def narrowed(bound: Bound | None, agent: "Agent", mode: TurnMode | None) -> dict[str, Any]:

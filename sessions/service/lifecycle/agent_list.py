@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from agentdash.sessions.agents.offered_settings import OfferedSetting, offered_settings
-from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.agents.registry import agent_named, agent_names, takes_prompts
 from agentdash.sessions.settings.config import Config
 
 
@@ -63,11 +63,9 @@ class AgentInfo(Struct, frozen=True, kw_only=True):
         return mode | ({"full_danger": False} if self.full_danger else {})
 
 
-def agent_list(config: Config, *, demo: bool = False) -> list[AgentInfo]:
-    """List every agent that takes a prompt, and whether its command is installed; in a demo, only the demo agents."""
-    agents = (agent_named(name) for name in agent_names(demo=True))
-    listed = (agent for agent in agents if agent.prompted and agent.offered)
-    return [_info(agent.name, config) for agent in listed if agent.demo_only == demo]
+def agent_list(config: Config) -> list[AgentInfo]:
+    """List every agent that takes a prompt, and whether its command is installed."""
+    return [_info(name, config) for name in filter(takes_prompts, agent_names())]
 
 
 def _info(name: str, config: Config) -> AgentInfo:

@@ -1,8 +1,8 @@
 """The keys that a project may set, and the user's settings with those of a project over them.  Pure.
 
-A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused until the adapter
-names it in ``project_keys``.  What is permitted is laid over the user's own: limits can only become lower, instructions
-and arguments are added, and a preset or template of the user keeps its name and its agent.
+A key is refused unless a rule here permits its value, so a setting that an adapter adds is refused.  What is
+permitted is laid over the user's own: limits can only become lower, instructions and arguments are added, and a preset
+or template of the user keeps its name and its agent.
 """
 
 import re
@@ -95,7 +95,7 @@ def why_not(agent: Agent, own: AgentSettings, key: str, value: Any, allow: Colle
         value: a value that the key takes.
         allow: the keys that the user's own settings allow projects to set.
     """
-    if key in ("limits", "model") or key in agent.project_keys:
+    if key in ("limits", "model"):
         return ""
     if agent.modes is not None and key == agent.modes.key:
         return _why_not_mode(agent, agent.modes, own, str(value))

@@ -82,7 +82,7 @@ class Review(Struct, frozen=True, kw_only=True):
         """Yield every setting of the file with its effect."""
         if self.overlay is None or self.config is None:
             return
-        own, now = (to_builtins(in_force(config, demo=True)) for config in (self.overlay.own, self.config))
+        own, now = (to_builtins(in_force(config)) for config in (self.overlay.own, self.config))
         source = Source(self.path, self.overlay.text)
         for path, value in _leaves(self.overlay.stated):
             yield Value(
@@ -129,7 +129,7 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
     source = Source(file.path, _text(file))
     unknown = list(refused_tables(source.data))
     source.data = {key: value for key, value in source.data.items() if key in TABLES}
-    theirs = project_config(source, own.config.default_agent, demo=own.demo)
+    theirs = project_config(source, own.config.default_agent)
     found = [*unknown, *refused(source.data, theirs, own.config)]
     if found:
         errors = sorted((source.error(key, why) for key, why in found), key=lambda error: error.line or 0)

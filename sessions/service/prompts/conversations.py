@@ -245,7 +245,7 @@ class SessionConversations(ManagerPart):
             loaded.config,
             session_folder(origin),
         )
-        plan, _ = plan_turn(loaded.config, start, home=self._layout.home, notes=loaded.notes)
+        plan, _ = plan_turn(loaded.config, start, notes=loaded.notes)
         mark = _fork_mark(opened, turn, step, self.asker)
         settings = loaded.config.settings_for(start.agent, start.options)
         taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)

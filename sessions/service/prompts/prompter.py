@@ -290,7 +290,6 @@ class Prompter(ManagerPart):
                 session_id=session.id,
                 led=session.parent is not None or session.lead is not None,
             ),
-            home=self._layout.home,
             later=LaterTurn(
                 turn=session.turn + 1,
                 agent_session=session.agent_session,

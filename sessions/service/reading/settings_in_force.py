@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentdash.sessions.agents.demo.place import find_demo
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo, agent_list
 from agentdash.sessions.settings.config import Config, Loaded, load_config, read_settings
 from agentdash.sessions.settings.place import config_path
@@ -38,7 +37,7 @@ class SettingsReader:
         Raises:
             ConfigError: they cannot be used, or have no such profile.
         """
-        return load_config(self._path, profile, self._home)
+        return load_config(self._path, profile)
 
     def loaded(self) -> Loaded:
         """Return the settings with the file that they come from.
@@ -46,7 +45,7 @@ class SettingsReader:
         Raises:
             ConfigError: they cannot be used.
         """
-        return read_settings(self._path, home=self._home)
+        return read_settings(self._path)
 
     def in_folder(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
         """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
@@ -58,7 +57,7 @@ class SettingsReader:
         """
         from agentdash.sessions.service.projects.review import in_folder
 
-        own = read_settings(self._path, profile, self._home)
+        own = read_settings(self._path, profile)
         return in_folder(own, folder, self._home, later=later, by_agent=self.by_agent)
 
     def project_of(self, folder: str) -> "Review | None":
@@ -85,10 +84,9 @@ class SettingsReader:
     def agents(self, folder: str | None = None) -> list[AgentInfo]:
         """List every agent that takes a prompt here, and whether its command is installed.
 
-        With a folder, their settings are those of a start in it.  A demo offers only the demo agents: the work of a
-        real agent would be deleted with the demo.
+        With a folder, their settings are those of a start in it.
         """
-        return agent_list(self._config_in(folder), demo=find_demo(self._home) is not None)
+        return agent_list(self._config_in(folder))
 
     def templates(self, folder: str | None = None) -> dict[str, PromptTemplate]:
         """Return the prompt templates of the settings; with a folder, also those of its project."""

@@ -123,7 +123,7 @@ def continue_plan(
     expands = agent_named(start.agent).expands
     prompt = framed(record, start.prompt, _opening(source.session, start.cwd), expands)
     prompted = structs.replace(start, prompt=prompt)
-    launch = build_launch(settings.config, prompted, home=layout.home, notes=settings.notes)
+    launch = build_launch(settings.config, prompted, notes=settings.notes)
     origin, turn, step = _place(source)
     return Continued(
         source=source.session,

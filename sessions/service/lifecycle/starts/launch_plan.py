@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct, structs, to_builtins
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
-from agentdash.sessions.agents.demo.place import check_demo
 from agentdash.sessions.agents.names import command_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import Remedy, UsageError
@@ -166,33 +165,27 @@ def completed(start: Start, config: Config, recorded: str | None = None, *, prom
     )
 
 
-def build_launch(
-    config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
-) -> Launch:
+def build_launch(config: Config, start: Start, *, later: LaterTurn | None = None, notes: Sequence[str] = ()) -> Launch:
     """Build one exact start; the arguments and errors are those of :func:`plan_turn`."""
-    plan, command = plan_turn(config, start, home=home, later=later, notes=notes)
+    plan, command = plan_turn(config, start, later=later, notes=notes)
     return plan.launch(command)
 
 
 def plan_turn(
-    config: Config, start: Start, *, home: Path, later: LaterTurn | None = None, notes: Sequence[str] = ()
+    config: Config, start: Start, *, later: LaterTurn | None = None, notes: Sequence[str] = ()
 ) -> tuple[TurnPlan, Command]:
     """Return the plan of a turn, and the command that its agent would make of it now.
 
     Args:
         config: the settings.
         start: a :func:`completed` start.
-        home: the state folder.
         later: the parts of a later turn; None for the first one.
         notes: sentences about the settings, which become warnings of the turn.
 
     Raises:
-        UsageError: an option or a setting that the agent cannot take, a requested limit that can never act, or the
-            demo agent outside a demo.
+        UsageError: an option or a setting that the agent cannot take, or a requested limit that can never act.
     """
     agent = agent_named(start.agent)
-    if agent.demo_only:
-        check_demo(home, start.cwd)
     settings = config.settings_for(start.agent, start.options)
     settings = structs.replace(settings, instructions=_instructions(agent, settings, later))
     command = command_of(agent, _request(start, settings, later))

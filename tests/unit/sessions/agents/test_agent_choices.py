@@ -1,7 +1,6 @@
 """The mode that a dialog shows, and the options that it makes: the argv has exactly what was chosen."""
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,9 +42,7 @@ def info_of(name: str, settings: dict[str, Any]) -> tuple[Config, AgentInfo]:
 
 def permissions(config: Config, name: str, options: dict[str, Any]) -> str | None:
     """What the argv of a start permits: a mode, or the word for full danger."""
-    launch = build_launch(
-        config, Start("x", agent=name, cwd="/usr", options=options, session_id="s" * 8), home=Path("/state")
-    )
+    launch = build_launch(config, Start("x", agent=name, cwd="/usr", options=options, session_id="s" * 8))
     flag, danger = FLAGS[name]
     if danger in launch.argv:
         assert flag not in launch.argv

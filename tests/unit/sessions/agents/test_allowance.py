@@ -50,7 +50,7 @@ def test_codex_gets_the_next_wider_sandbox() -> None:
     assert allowed("codex", ["touch"], sandbox="danger-full-access") is None
 
 
-@pytest.mark.parametrize("agent", agent_names(demo=True))
+@pytest.mark.parametrize("agent", agent_names())
 def test_without_a_refusal_there_is_nothing_to_allow(agent: str) -> None:
     assert allowed(agent, []) is None
 

@@ -8,7 +8,6 @@ from unit.sessions.agents.codex.test_codex_dialogue import fed, note, opened, tu
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
 from agentdash.sessions.agents.compacting import text_of, way_of, without_live
-from agentdash.sessions.agents.demo.adapter import Demo
 from agentdash.sessions.agents.dialogue import Delivery, Received, TurnBegan, TurnEnded
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.session import Status, StepKind
@@ -16,6 +15,7 @@ from agentdash.sessions.rules.compaction import judged
 from agentdash.sessions.rules.launch import Launch, following, plan_like
 from agentdash.sessions.rules.status import Verdict
 from agentdash.sessions.rules.turn_facts import Compacted
+from scripted.adapter import Scripted
 
 CLAUDE, CODEX = Claude(), Codex()
 LIVE, PLAIN = Launch(argv=("x",), transport="app-server"), Launch(argv=("x",))
@@ -150,7 +150,7 @@ def test_codex_reports_its_compaction_as_a_fact_and_that_of_a_sub_agent_not():
         (CODEX, LIVE, Compaction(), True, BY_AGENT),
         (CODEX, LIVE, Compaction(words="w"), True, BY_SUMMARY),
         (CODEX, PLAIN, Compaction(), True, BY_SUMMARY),
-        (Demo(), LIVE, Compaction(), True, BY_SUMMARY),
+        (Scripted(), LIVE, Compaction(), True, BY_SUMMARY),
     ],
 )
 def test_the_agents_own_means_compact_if_there_are_such(agent, launch, asked, resumes, way):

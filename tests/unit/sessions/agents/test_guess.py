@@ -33,7 +33,7 @@ def test_the_format_is_told_by_the_content() -> None:
         ([b'{"id":"1","timestamp":"x","type":"gemini","content":""}'], "gemini-session"),
         ([b'{"id":"1","timestamp":"x","type":"user","content":[]}'], "gemini-session"),
         ([b'{"sessionId":"1","type":"user","id":"1","timestamp":"x","content":""}'], "claude-project"),
-        ([b'{"type":"started","conversation":"1","model":"demo"}'], "demo"),
+        ([b'{"type":"started","conversation":"1","model":"scripted"}'], None),
         ([b'{"type":"message","text":"x"}'], None),
         (
             [
@@ -104,5 +104,5 @@ def test_the_stream_of_a_process_of_one_turn_has_no_transport() -> None:
     st.dictionaries(st.sampled_from(["type", "method", "isReplay", "id"]), st.none() | st.lists(st.text()) | st.text())
 )
 def test_at_most_one_transport_prints_an_event_however_odd_it_is(event: dict[str, object]) -> None:
-    live = [agent for agent in map(agent_named, agent_names(demo=False)) if agent.live is not None]
+    live = [agent for agent in map(agent_named, agent_names()) if agent.live is not None]
     assert sum(agent.live.prints(event) for agent in live) <= 1

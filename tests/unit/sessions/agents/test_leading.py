@@ -12,7 +12,7 @@ from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.leading import server_argv, setup_lines
 from agentdash.sessions.agents.registry import agent_named, agent_names
 
-LEADING = [name for name in agent_names(demo=False) if agent_named(name).leading is not None]
+LEADING = [name for name in agent_names() if agent_named(name).leading is not None]
 SESSION = "5e0f1f3c-6a3e-4d0e-9d47-1f0a7f2d9c11"
 
 

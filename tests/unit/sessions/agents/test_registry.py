@@ -18,12 +18,11 @@ from agentdash.sessions.rules.launch import Command
 
 
 def test_an_agent_has_the_name_of_its_line() -> None:
-    assert [agent_named(name).name for name in agent_names(demo=True)] == [*agent_names(demo=True)]
-    assert set(agent_names(demo=True)) - set(agent_names(demo=False)) == {"demo", "codex-demo", "claude-demo"}
+    assert [agent_named(name).name for name in agent_names()] == [*agent_names()]
 
 
 def test_a_cli_whose_transcripts_alone_are_read_is_no_agent() -> None:
-    [name] = set(REGISTRY) - set(agent_names(demo=True))
+    [name] = set(REGISTRY) - set(agent_names())
     assert name == "gemini"
     with pytest.raises(UsageError, match="Known agents: codex, claude, command"):
         agent_named(name)
@@ -37,10 +36,11 @@ def test_an_agent_that_only_another_version_has_takes_prompts() -> None:
 
 
 def test_the_agents_without_a_model_are_those_that_take_no_prompts() -> None:
-    assert {name for name in agent_names(demo=True) if not takes_prompts(name)} == WITHOUT_MODEL
+    assert {name for name in agent_names() if not takes_prompts(name)} == WITHOUT_MODEL
 
 
-@pytest.mark.parametrize("name", agent_names(demo=True))
+@pytest.mark.usefixtures("scripted_agent")
+@pytest.mark.parametrize("name", [*agent_names(), "scripted"])
 def test_each_capability_of_an_adapter_is_whole(name: str) -> None:
     agent = agent_named(name)
     assert lacks(agent) == []
@@ -113,5 +113,5 @@ def test_what_the_adapters_say_is_known_without_their_parsers() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     names = {name.removeprefix("agentdash.sessions.agents.") for name in loaded}
-    assert {"codex.adapter", "claude.adapter", "demo.adapter", "command", "gemini.transcript"} <= names
+    assert {"codex.adapter", "claude.adapter", "command", "gemini.transcript"} <= names
     assert not [name for name in names if name.rpartition(".")[2] in ("events", "turn_parser", "reader", "project")]

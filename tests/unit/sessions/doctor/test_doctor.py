@@ -160,7 +160,7 @@ def test_an_agent_newer_than_every_tested_one_is_told(patient: Patient) -> None:
 
 def test_each_tested_version_runs_in_the_tests() -> None:
     tried = {(kind.partition("-")[0], version) for kind in EVERY_CLI for version in versions_of(kind)}
-    agents = [agent_named(name) for name in agent_names(demo=True)]
+    agents = [agent_named(name) for name in agent_names()]
     assert tried == {(agent.name, version) for agent in agents for version in agent.tested_versions}
 
 

@@ -3,8 +3,6 @@
 import pytest
 from live_rows import GONE, LAUNCH, OWNER, SESSION
 
-from agentdash.sessions.agents.demo.conversation import Conversation
-from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.runner.child import AgentChild
@@ -16,6 +14,13 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.live_log import LiveLog
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from scripted.conversation import Conversation
+from scripted.dialogue import ScriptedDialogue
+
+
+@pytest.fixture(autouse=True)
+def known(scripted_agent):
+    """The agent of these sessions is known."""
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def layout(tmp_path):
 def store(layout):
     """A live session in its first turn, whose prompt was read."""
     store = Store(layout.database)
-    start = Start("begin", agent="demo", title="t", cwd="/", session_id=SESSION)
+    start = Start("begin", agent="scripted", title="t", cwd="/", session_id=SESSION)
     store.create(start, LAUNCH, "r-1", host=processes.host_name())
     log = TurnLog(store, SESSION, 1, OWNER)
     log.claim()
@@ -54,7 +59,7 @@ def adopted(layout, store, live_log):
     def adopt(n=1):
         make_fifo(layout.session(SESSION).stdin)
         channel = Channel(layout.session(SESSION).stdin)
-        live = LiveAgent(AgentChild(), channel, DemoDialogue(), launch=LAUNCH, stream=1)
+        live = LiveAgent(AgentChild(), channel, ScriptedDialogue(), launch=LAUNCH, stream=1)
         claim = TurnLog(store, SESSION, n, OWNER).adopt()
         assert claim is not None
         return live, LiveTurn(live, store, live_log, SESSION, n, claim, print)

@@ -61,35 +61,20 @@ def test_it_is_read_at_every_call(write: Write) -> None:
     assert load_config(path).default_agent == "claude"
 
 
-DEMO_SETTINGS = [
-    ('default_agent = "demo"\n', "1: default_agent"),
-    ("[agents.demo]\nspeed = 2\n", "1: agents.demo"),
-    ('[presets.show]\nagent = "demo"\n', "2: presets.show.agent"),
-    ('[profiles.try]\ndefault_agent = "demo"\n', "2: profiles.try.default_agent"),
-]
-
-
-@pytest.mark.parametrize(("text", "place"), DEMO_SETTINGS)
-def test_the_demo_agent_is_refused_in_the_settings_of_a_normal_state_folder(
-    write: Write, text: str, place: str
-) -> None:
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('default_agent = "hal"\n', "1: default_agent"),
+        ("[agents.hal]\nspeed = 2\n", "1: agents.hal"),
+        ('[presets.show]\nagent = "hal"\n', "2: presets.show.agent"),
+        ('[profiles.try]\ndefault_agent = "hal"\n', "2: profiles.try.default_agent"),
+    ],
+)
+def test_an_agent_that_does_not_exist_is_refused_wherever_it_is_named(write: Write, text: str, place: str) -> None:
     path = write(text)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert str(caught.value) == f"{path}:{place}: The demo agent works only inside `agentdash demo`."
-
-
-@pytest.mark.usefixtures("demo_agent")
-@pytest.mark.parametrize(("text", "place"), DEMO_SETTINGS)
-def test_the_settings_of_a_demo_take_it(write: Write, text: str, place: str) -> None:
-    named = "demo" if place == "1: default_agent" else "codex-demo"
-    assert load_config(write(text), "").default_agent == named, place
-
-
-@pytest.mark.usefixtures("demo_agent")
-def test_a_demo_starts_the_demo_agent_unless_its_settings_name_another(write: Write, tmp_path: Path) -> None:
-    assert load_config(tmp_path / "none.toml").default_agent == "codex-demo"
-    assert load_config(write('default_agent = "codex"\n')).default_agent == "codex"
+    assert str(caught.value) == f"{path}:{place}: Unknown agent 'hal'. Known agents: codex, claude, command."
 
 
 @pytest.mark.parametrize(

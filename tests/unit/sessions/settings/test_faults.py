@@ -2,7 +2,6 @@
 
 import pytest
 
-from agentdash.sessions.agents.demo.place import find_demo
 from agentdash.sessions.settings.config import settings_of
 from agentdash.sessions.settings.source import MOST, faults
 
@@ -14,7 +13,7 @@ def found(tmp_path):
     def of(text):
         path = tmp_path / "config.toml"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        errors = faults(path, lambda source: settings_of(source, "", demo=find_demo(tmp_path) is not None))
+        errors = faults(path, lambda source: settings_of(source, ""))
         assert all(str(error).startswith(f"{path}:{error.line}: ") for error in errors)
         return [(error.line, ".".join(error.key)) for error in errors]
 

@@ -21,7 +21,7 @@ REVIEW = Preset(
 
 
 def test_the_preset_fills_what_the_start_leaves_open() -> None:
-    start = REVIEW.completing(Start(prompt="the diff"), "demo")
+    start = REVIEW.completing(Start(prompt="the diff"), "scripted")
     assert start == Start(
         prompt="Review the diff. Change nothing.",
         agent="codex",
@@ -36,7 +36,7 @@ def test_what_the_start_says_wins() -> None:
     asked = Start(
         prompt="x", model="o3", cwd="/", options={"sandbox": "workspace-write", "limits": {"cost_usd": 1}}, copies=1
     )
-    start = REVIEW.completing(asked, "demo")
+    start = REVIEW.completing(asked, "scripted")
     assert (start.model, start.cwd, start.copies) == ("o3", "/", 1)
     assert start.options["sandbox"] == "workspace-write"
     assert start.options["limits"] == {"tokens": 5, "cost_usd": 1}
@@ -45,20 +45,20 @@ def test_what_the_start_says_wins() -> None:
 def test_another_agent_takes_neither_model_nor_options() -> None:
     start = REVIEW.completing(Start(prompt="x", agent="claude"), "codex")
     assert (start.agent, start.model, start.options) == ("claude", None, {"limits": {"tokens": 5}})
-    assert Preset(model="m").completing(Start(prompt="x", agent="demo"), "demo").model == "m"
+    assert Preset(model="m").completing(Start(prompt="x", agent="scripted"), "scripted").model == "m"
 
 
 def test_a_text_comes_behind_where_it_has_no_place() -> None:
     plain = Preset(prompt="Fix the tests.\n")
     assert plain.prompt_with("Only the login.") == "Fix the tests.\n\nOnly the login."
-    assert plain.completing(Start(prompt=""), "demo").prompt == "Fix the tests."
-    assert Preset().completing(Start(prompt="go"), "demo").prompt == "go"
+    assert plain.completing(Start(prompt=""), "scripted").prompt == "Fix the tests."
+    assert Preset().completing(Start(prompt="go"), "scripted").prompt == "go"
 
 
 @pytest.mark.parametrize("preset", [REVIEW, Preset(), Preset(prompt=" ")])
 def test_a_preset_that_says_nothing_by_itself_needs_a_text(preset: Preset) -> None:
     with pytest.raises(UsageError, match="needs a prompt"):
-        preset.completing(Start(prompt=" "), "demo")
+        preset.completing(Start(prompt=" "), "scripted")
 
 
 @given(st.text(), st.text().filter(str.strip))

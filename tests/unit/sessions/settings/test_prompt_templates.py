@@ -16,7 +16,7 @@ def filled(text, **values):
 def refused(path, text):
     path.write_text(text)
     with pytest.raises(ConfigError) as raised:
-        load_config(path, home=path.parent)
+        load_config(path)
     return str(raised.value)
 
 
@@ -60,7 +60,7 @@ def test_other_mistakes_name_their_key(tmp_path):
 def test_a_template_is_found_by_its_name(tmp_path):
     path = tmp_path / "config.toml"
     path.write_text('[templates.review]\ntext = "Review {branch}"\ndescription = "the whole branch"\n')
-    templates = load_config(path, home=tmp_path).templates
+    templates = load_config(path).templates
     assert template_named(templates, "review").fields == {"branch"}
     with pytest.raises(UsageError, match=r"Unknown template 'revue'\. Known templates: review\."):
         template_named(templates, "revue")

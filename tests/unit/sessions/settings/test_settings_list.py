@@ -47,7 +47,7 @@ def test_no_setting_of_the_file_is_left_out(tmp_path: Path) -> None:
     listed = {one.path for one in settings()}
     stated = set(leaves(tomllib.loads(as_toml(config)), ()))
     assert stated <= listed
-    assert {path[1] for path in listed if path[0] == "agents"} == set(agent_names(demo=False))
+    assert {path[1] for path in listed if path[0] == "agents"} == set(agent_names())
 
 
 def samples(one: Setting) -> st.SearchStrategy[Any]:
@@ -120,7 +120,7 @@ def test_a_dotted_key_comes_back_in_its_parts(path: list[str]) -> None:
 
 
 def test_a_setting_that_is_missing_belongs_behind_its_table() -> None:
-    text = 'default_agent = "demo"\n[stop]\nafter_turn = "keep"\n[limits]\n# tokens = 5\n'
+    text = 'default_agent = "scripted"\n[stop]\nafter_turn = "keep"\n[limits]\n# tokens = 5\n'
     assert place_of(text, ("stop", "after_turn")) == 3
     assert place_of(text, ("stop", "interrupt_seconds")) == 3
     assert place_of(text, ("limits", "tokens")) == 5

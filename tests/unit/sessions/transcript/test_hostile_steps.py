@@ -14,6 +14,8 @@ from hostile import big, make, streams
 from hostile.checks import AGENT_NAMES, check_blocks, check_lines, lines_of
 from hostile.matrix import BIG, EVERY
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 
 def test_the_files_are_those_that_make_writes():
     assert {path.name: path.read_bytes() for path in make.files()} == dict(make.contents())

@@ -14,6 +14,8 @@ from hostile.checks import check_rows, forbidden, index_of, parsed
 from hostile.matrix import BIG, EVERY, widths
 from hostile.texts import TEXTS, WORD
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 LEVELS = (BRIEF, USUAL, WHOLE)
 MOST_ROWS = 20_000
 """Of one step in a list: more cannot be looked through, and cost seconds and megabytes."""

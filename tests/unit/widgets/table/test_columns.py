@@ -106,7 +106,7 @@ def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
 
 
 def test_a_long_name_has_the_cells_of_the_wider_column_above_it():
-    assert below(session(agent="codex-demo")).rstrip().endswith("codex-demo")
+    assert below(session(agent="scripted")).rstrip().endswith("scripted")
 
 
 def test_on_one_line_the_detail_is_behind_the_title_if_there_is_room():

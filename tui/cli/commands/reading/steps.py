@@ -221,7 +221,7 @@ class _FormatOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_names, takes_prompts, transcript_formats
 
-        streams = ", ".join(filter(takes_prompts, agent_names(demo=False)))
+        streams = ", ".join(filter(takes_prompts, agent_names()))
         transcripts = ", ".join(one.name for one in transcript_formats())
         self.help = (
             f"{streams} (turn files), {transcripts} (transcripts), or {PLAIN_COMMAND} (any text); default: detect."

@@ -41,7 +41,7 @@ def config_show(as_json: bool) -> None:
     from agentdash.sessions.settings.config import as_toml, in_force, read_settings
 
     loaded = read_settings()
-    settings = in_force(loaded.config, demo=loaded.demo)
+    settings = in_force(loaded.config)
     if as_json:
         from msgspec import to_builtins
 
@@ -294,7 +294,7 @@ def _value(key: str) -> Any:
 
     loaded = read_settings()
     value = value_at(values_of(loaded), parts(key))
-    return held_at(loaded, setting_named(key, demo=loaded.demo)).value if value is None else value
+    return held_at(loaded, setting_named(key)).value if value is None else value
 
 
 def _plain(value: Any) -> str:
@@ -322,19 +322,16 @@ def _checked() -> tuple[Path, list[str]]:
     Raises:
         ConfigError: the file cannot be used, without a profile or under one; has a line for each fault.
     """
-    from agentdash.sessions.agents.demo.place import find_demo
     from agentdash.sessions.settings.config import settings_of
     from agentdash.sessions.settings.place import config_path
     from agentdash.sessions.settings.prices import check_prices
     from agentdash.sessions.settings.source import faults
-    from agentdash.sessions.storage.paths import default_home
     from agentdash.tui.keys.keymap import check_keys
 
-    demo = find_demo(default_home()) is not None
     profiles: list[str] = []
 
     def check(source: "Source") -> None:
-        loaded = settings_of(source, demo=demo)
+        loaded = settings_of(source)
         check_keys(loaded)
         check_prices(loaded)
         profiles[:] = loaded.profiles

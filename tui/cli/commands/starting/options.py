@@ -16,13 +16,10 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the agents that can be started from this state folder."""
-    from agentdash.sessions.agents.demo.place import find_demo
+    """Return the agents that can be started."""
     from agentdash.sessions.agents.registry import agent_names
-    from agentdash.sessions.storage.paths import default_home
 
-    names = agent_names(demo=find_demo(default_home()) is not None)
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in agent_names() if name.startswith(incomplete)]
 
 
 agent_option = click.option("--agent", "-a", metavar="NAME", shell_complete=complete_agents, help="Agent CLI to start.")
@@ -164,7 +161,7 @@ def mode_options() -> tuple[click.Option, ...]:
 
     helps: dict[str, str] = {}
     names: dict[str, list[str]] = {}
-    for agent in map(agent_named, agent_names(demo=False)):
+    for agent in map(agent_named, agent_names()):
         if agent.modes is not None:
             helps.setdefault(agent.modes.key, agent.modes.help)
             names.setdefault(agent.modes.key, []).append(agent.name)
@@ -187,7 +184,7 @@ def setting_options() -> tuple[click.Option, ...]:
 
     found: dict[str, OfferedSetting] = {}
     names: dict[str, list[str]] = {}
-    for agent in map(agent_named, agent_names(demo=False)):
+    for agent in map(agent_named, agent_names()):
         for one in offered_settings(agent):
             found.setdefault(one.key, one)
             names.setdefault(one.key, []).append(agent.name)
@@ -225,6 +222,6 @@ def complete_modes(_: click.Context, parameter: click.Parameter, incomplete: str
     """Return the modes of all agents that have this option."""
     from agentdash.sessions.agents.registry import agent_named, agent_names
 
-    agents = (agent_named(name).modes for name in agent_names(demo=False))
+    agents = (agent_named(name).modes for name in agent_names())
     modes = [mode for one in agents if one is not None and one.key == parameter.name for mode in one.names]
     return [mode for mode in modes if mode.startswith(incomplete)]

@@ -16,6 +16,8 @@ from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.transcript.search import holds
 from agentdash.sessions.transcript.turn_file import StepFile
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 ODD = {
     "a surrogate alone": (rb"a\ud83db", "a\ufffdb"),
     "the second half alone": (rb"a\ude00b", "a\ufffdb"),
@@ -99,7 +101,7 @@ def read(agent: str, lines: list[bytes]) -> tuple[TurnParser, list[Step]]:
 
 
 def test_an_odd_character_costs_no_line() -> None:
-    for agent in ["codex", "claude", "demo"]:
+    for agent in ["codex", "claude", "scripted"]:
         kinds = [step.kind for step in read(agent, templates(agent))[1]]
         for odd, (printed, shown) in ODD.items():
             parser, steps = read(agent, [line.replace(b"%%", printed) for line in templates(agent)])
@@ -117,7 +119,7 @@ def test_an_odd_character_costs_no_line() -> None:
 
 
 def test_an_odd_value_beside_the_others_costs_nothing() -> None:
-    for agent in ["codex", "claude", "demo"]:
+    for agent in ["codex", "claude", "scripted"]:
         plain = read(agent, templates(agent))[1]
         for value in BESIDE:
             lines = [line[:-1] + b',"of_tomorrow":' + value + b"}" for line in templates(agent)]
@@ -126,7 +128,7 @@ def test_an_odd_value_beside_the_others_costs_nothing() -> None:
             assert (parser.facts.unreadable, parser.facts.end) == ({}, "completed"), (agent, value)
 
 
-@pytest.mark.parametrize("agent", ["codex", "claude", "demo"])
+@pytest.mark.parametrize("agent", ["codex", "claude", "scripted"])
 @pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\0\0", b"\xef\xbb\xbf\xef\xbb\xbf "])
 def test_a_mark_before_a_line_is_no_part_of_it(agent: str, before: bytes) -> None:
     lines = [before + line for line in templates(agent)]
@@ -191,7 +193,8 @@ CHANGED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
      {"kind": StepKind.COMMAND, "call_id": None, "status": StepStatus.INTERRUPTED}, ""),
     ("claude", {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": 1, "content": [[]]}]}},
      {"kind": StepKind.TOOL_CALL, "text": "1", "output": "[[]]"}, ""),
-    ("demo", {"type": "file", "path": "a", "kind": "add", "diff": "x", "size": 1}, {"kind": StepKind.FILE_CHANGE}, ""),
+    ("scripted", {"type": "file", "path": "a", "kind": "add", "diff": "x", "size": 1},
+     {"kind": StepKind.FILE_CHANGE}, ""),
 ]  # fmt: skip
 
 
@@ -299,7 +302,7 @@ def test_an_event_of_a_plain_command_may_be_odd_too(line: bytes, kind: StepKind,
 
 
 def test_words_of_an_agent_are_no_stray_lines() -> None:
-    for agent in ("codex", "claude", "demo"):
+    for agent in ("codex", "claude", "scripted"):
         parser, _ = read(agent, templates(agent))
         assert parser.facts.stray == []
 

@@ -14,8 +14,8 @@ from agentdash.sessions.service.manager import SessionManager
 
 
 @pytest.fixture
-def in_demo(demo_agent, monkeypatch, tmp_path):
-    """A lead in the state folder of a demo."""
+def scripted_lead(scripted_agent, monkeypatch, tmp_path):
+    """A lead that can start the scripted agent."""
     monkeypatch.chdir(tmp_path)
     with SessionManager(caller=lead_of()) as manager:
         lead = Leading(manager)
@@ -37,34 +37,34 @@ def refused(lead, code, tool="delegate", **arguments):
     ("arguments", "code", "says"),
     [
         ({"task": " \n"}, "empty_task", "sees nothing else"),
-        ({"task": "x", "agent": "cladue"}, "unknown_agent", "use one of: codex-demo, claude-demo"),
+        ({"task": "x", "agent": "cladue"}, "unknown_agent", "scripted."),
         ({"task": "x", "agent": "command"}, "unknown_agent", "use one of"),
-        ({"task": "x", "agent": "codex-demo", "working_dir": "missing"}, "no_such_folder", "does not exist"),
-        ({"task": "x", "agent": "codex-demo", "working_dir": "a\0b"}, "no_such_folder", "does not exist"),
-        ({"task": "x", "agent": "codex-demo", "working_dir": "file"}, "no_such_folder", "is not a folder"),
-        ({"task": "x", "agent": "codex-demo", "working_dir": "/"}, "folder_not_allowed", "allowed_dirs"),
-        ({"task": "x", "agent": "codex-demo", "working_dir": "out"}, "folder_not_allowed", "allowed_dirs"),
-        ({"task": "x", "agent": "codex-demo", "mode": "full"}, "unknown_mode", "leave mode out"),
-        ({"task": "x", "agent": "codex-demo", "preset": "none"}, "unknown_preset", "no presets"),
-        ({"task": "a\0b", "agent": "codex-demo"}, "bad_request", "NUL"),
-        ({"task": "[[demo:none]]", "agent": "codex-demo"}, "bad_request", "script"),
+        ({"task": "x", "agent": "scripted", "working_dir": "missing"}, "no_such_folder", "does not exist"),
+        ({"task": "x", "agent": "scripted", "working_dir": "a\0b"}, "no_such_folder", "does not exist"),
+        ({"task": "x", "agent": "scripted", "working_dir": "file"}, "no_such_folder", "is not a folder"),
+        ({"task": "x", "agent": "scripted", "working_dir": "/"}, "folder_not_allowed", "allowed_dirs"),
+        ({"task": "x", "agent": "scripted", "working_dir": "out"}, "folder_not_allowed", "allowed_dirs"),
+        ({"task": "x", "agent": "scripted", "mode": "full"}, "unknown_mode", "leave mode out"),
+        ({"task": "x", "agent": "scripted", "preset": "none"}, "unknown_preset", "no presets"),
+        ({"task": "a\0b", "agent": "scripted"}, "bad_request", "NUL"),
+        ({"task": "[[script:none]]", "agent": "scripted"}, "bad_request", "script"),
     ],
 )
-def test_a_start_that_is_refused_starts_nothing(in_demo, tmp_path, arguments, code, says):
+def test_a_start_that_is_refused_starts_nothing(scripted_lead, tmp_path, arguments, code, says):
     (tmp_path / "file").touch()
     (tmp_path / "out").symlink_to("/")
-    assert says in refused(in_demo, code, **arguments)
+    assert says in refused(scripted_lead, code, **arguments)
 
 
-def test_broken_settings_are_named(in_demo, tmp_path):
+def test_broken_settings_are_named(scripted_lead, tmp_path):
     (tmp_path / "config.toml").write_text("[orchestration]\nmax_depth = -1\n")
-    assert "max_depth" in refused(in_demo, "settings_broken", task="x")
+    assert "max_depth" in refused(scripted_lead, "settings_broken", task="x")
 
 
-def test_agents_that_the_settings_exclude_are_refused(in_demo, tmp_path):
-    (tmp_path / "config.toml").write_text('[orchestration]\nagents = ["claude-demo"]\n')
-    text = refused(in_demo, "agent_not_allowed", task="x", agent="codex-demo")
-    assert "the settings allow claude-demo." in text
+def test_agents_that_the_settings_exclude_are_refused(scripted_lead, tmp_path):
+    (tmp_path / "config.toml").write_text('[orchestration]\nagents = ["codex"]\n')
+    text = refused(scripted_lead, "agent_not_allowed", task="x", agent="scripted")
+    assert "the settings allow codex." in text
 
 
 def test_an_agent_that_is_not_installed_is_refused(lead, monkeypatch):

@@ -15,7 +15,7 @@ from agentdash.sessions.service.manager import SessionManager
 
 
 @pytest.fixture
-def started(lead, monkeypatch, demo_agent):
+def started(lead, monkeypatch, scripted_agent):
     """The starts that delegate requests: nothing is spawned, and a recorded worker is the result."""
     starts: list[Start] = []
 
@@ -45,43 +45,43 @@ def test_a_worker_of_a_lead_is_among_the_users_sessions(lead):
 
 
 def test_delegate_starts_by_the_method_that_the_user_uses(lead, started):
-    lead.call("delegate", task="port it", agent="codex-demo", model="gpt-5", title="port", lifecycle="ephemeral")
+    lead.call("delegate", task="port it", agent="scripted", model="gpt-5", title="port", lifecycle="ephemeral")
     start = started[0]
-    assert (start.prompt, start.agent, start.model, start.title) == ("port it", "codex-demo", "gpt-5", "port")
+    assert (start.prompt, start.agent, start.model, start.title) == ("port it", "scripted", "gpt-5", "port")
     assert start.lifecycle == "ephemeral"
 
 
 def test_budgets_and_key_are_part_of_the_start(lead, started):
-    lead.call("delegate", task="x", agent="codex-demo", budget_usd=1.5, budget_tokens=10, key="k")
+    lead.call("delegate", task="x", agent="scripted", budget_usd=1.5, budget_tokens=10, key="k")
     assert (started[0].budget.cost_usd, started[0].budget.tokens, started[0].key) == (1.5, 10, "k")
 
 
 def test_the_folder_is_the_leads_unless_it_names_one(lead, started, tmp_path):
     (tmp_path / "api").mkdir()
-    lead.call("delegate", task="x", agent="codex-demo")
-    lead.call("delegate", task="x", agent="codex-demo", working_dir="api")
+    lead.call("delegate", task="x", agent="scripted")
+    lead.call("delegate", task="x", agent="scripted", working_dir="api")
     assert [start.cwd for start in started] == [str(tmp_path.resolve()), str(tmp_path.resolve() / "api")]
     assert refused(lead, "delegate", task="x", working_dir="..") == "folder_not_allowed"
     assert len(started) == 2
 
 
 def test_the_model_is_the_argument_else_that_of_the_settings(lead, started, tmp_path):
-    (tmp_path / "config.toml").write_text('default_agent = "codex-demo"\n[presets.fast]\nmodel = "small"\n')
+    (tmp_path / "config.toml").write_text('default_agent = "scripted"\n[presets.fast]\nmodel = "small"\n')
     lead.call("delegate", task="x", preset="fast")
     lead.call("delegate", task="x", preset="fast", model="big")
     lead.call("delegate", task="x")
     assert [(start.agent, start.model) for start in started] == [
-        ("codex-demo", "small"), ("codex-demo", "big"), ("codex-demo", None),
+        ("scripted", "small"), ("scripted", "big"), ("scripted", None),
     ]  # fmt: skip
 
 
 def test_the_source_names_the_lead(lead, started):
-    lead.call("delegate", task="x", agent="codex-demo")
+    lead.call("delegate", task="x", agent="scripted")
     assert source_of(lead.manager.caller, started[0]) == "orchestrator:01234567"
 
 
 def test_delegate_with_a_wait_returns_the_answer(lead, started):
-    result = lead.call("delegate", task="x", agent="codex-demo", wait_s=5)
+    result = lead.call("delegate", task="x", agent="scripted", wait_s=5)
     assert result["ended"][0]["answer"] == "done"
 
 
@@ -100,7 +100,7 @@ def test_the_end_of_a_worker_has_its_status_its_reason_and_its_answer(lead):
 
 
 def test_delegate_without_a_wait_returns_at_once(lead, started):
-    assert "ended" not in lead.call("delegate", task="x", agent="codex-demo")
+    assert "ended" not in lead.call("delegate", task="x", agent="scripted")
 
 
 def test_a_message_has_its_own_refusal_for_each_state(lead):
@@ -244,12 +244,12 @@ def test_a_lead_reaches_its_own_workers_alone_and_no_tool_deletes(lead):
     assert not [tool for tool in TOOLS if "delete" in tool.name or "delete" in tool.arguments.__struct_fields__]
 
 
-def test_a_limit_of_the_family_is_a_refusal_of_delegate(lead, monkeypatch, demo_agent):
+def test_a_limit_of_the_family_is_a_refusal_of_delegate(lead, monkeypatch, scripted_agent):
     def too_deep(_):
         raise RefusalError("too_deep", "3 leads are above it. Next: do it yourself.")
 
     monkeypatch.setattr(lead.manager, "spawn", too_deep)
-    assert refused(lead, "delegate", task="x", agent="codex-demo") == "too_deep"
+    assert refused(lead, "delegate", task="x", agent="scripted") == "too_deep"
 
 
 def test_a_wait_returns_at_the_first_change(lead):

@@ -221,7 +221,7 @@ def test_the_words_of_a_denied_form_are_a_prompt(session):
     [event] = [one for line in (INIT, {"type": "control_request", "request_id": "q", "request": asked})
                for one in ask.feed(json.dumps(line).encode()) if isinstance(one, Asked)]  # fmt: skip
     session.store.asks.record(SESSION, 1, 1, event.ask)
-    launch = build_launch(Config(), Start("x", agent="claude", cwd="/p", session_id=SESSION), home=session.folder.path)
+    launch = build_launch(Config(), Start("x", agent="claude", cwd="/p", session_id=SESSION))
     clerk = Clerk(live, session.store, SESSION, 1, agent="claude", cwd="/p", launch=launch)
     session.store.asks.answer(session.asks[0].id, Answer(verdict=Verdict.DENY, message="ask me later"), "you")
     assert clerk.advance()

@@ -1,7 +1,6 @@
 """Settings of a live claude that change: no turn runs in another mode than the one that was chosen for it."""
 
 import json
-from pathlib import Path
 
 import pytest
 from factories import no_prompts, request
@@ -37,7 +36,7 @@ INIT = {"type": "system", "subtype": "init", "cwd": "/p", "permissionMode": "def
 
 def launch(**options):
     start = Start("go", agent="claude", cwd="/p", session_id=SESSION, options={"permission_mode": "default"} | options)
-    return build_launch(Config(), start, home=Path("/"))
+    return build_launch(Config(), start)
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from agentdash.sessions.agents.codex.app_server.dialogue import CodexDialogue
-from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.runner.child import AgentChild
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.channel import Channel, make_fifo
 from agentdash.sessions.runner.live.courier import Courier
+from scripted.dialogue import ScriptedDialogue
 
 READY = [{"id": 1, "result": {}}, {"id": 2, "result": {"thread": {"id": "T"}}}]
 LAUNCH = Launch(argv=("codex",), transport="app-server")
@@ -61,11 +61,11 @@ def runner(tmp_path):
 
 
 @pytest.fixture
-def demo_runner(tmp_path):
-    """A runner of the demo agent."""
+def scripted_runner(tmp_path):
+    """A runner of the scripted agent."""
 
     def adopt(*output, state):
-        return Runner(tmp_path, ({"type": "ready", "conversation": "c"}, *output), state, 1, DemoDialogue())
+        return Runner(tmp_path, ({"type": "ready", "conversation": "c"}, *output), state, 1, ScriptedDialogue())
 
     return adopt
 
@@ -108,9 +108,9 @@ ITS_TURN = (
 
 
 def test_a_turn_that_the_agent_begins_by_itself_beside_the_written_prompt_does_not_end_the_turn_of_the_prompt(
-    demo_runner,
+    scripted_runner,
 ):
-    runner = demo_runner(state=PromptState.QUEUED)
+    runner = scripted_runner(state=PromptState.QUEUED)
     assert runner.written("key") == ["k"]
     runner.read(*OWN_TURN)
     assert not runner.courier.over
@@ -118,8 +118,8 @@ def test_a_turn_that_the_agent_begins_by_itself_beside_the_written_prompt_does_n
     assert runner.courier.over
 
 
-def test_a_runner_that_adopts_the_agent_does_not_take_the_agents_own_turn_for_that_of_the_prompt(demo_runner):
-    runner = demo_runner(*OWN_TURN, state=PromptState.SENT)
+def test_a_runner_that_adopts_the_agent_does_not_take_the_agents_own_turn_for_that_of_the_prompt(scripted_runner):
+    runner = scripted_runner(*OWN_TURN, state=PromptState.SENT)
     assert not runner.courier.over
     runner.read(*ITS_TURN)
     assert runner.courier.over

@@ -5,8 +5,6 @@ import os
 import pytest
 from factories import add_turn, no_prompts
 
-from agentdash.sessions.agents.demo.adapter import TRANSPORT
-from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
@@ -20,9 +18,11 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.live_log import LiveLog
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from scripted.adapter import TRANSPORT
+from scripted.dialogue import ScriptedDialogue
 
 SESSION = "0123456789abcdef"
-LAUNCH = Launch(argv=("demo",), stdin="begin", transport=TRANSPORT)
+LAUNCH = Launch(argv=("scripted",), stdin="begin", transport=TRANSPORT)
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 AGENT = (2**22 - 3, 1)
 DONE = Outcome(status=Status.DONE, reason=None, end_byte=7, warm=True)
@@ -35,7 +35,7 @@ def store(tmp_path):
     layout.create()
     layout.session(SESSION).create()
     store = Store(layout.database)
-    start = Start("begin", agent="demo", title="t", cwd="/", session_id=SESSION)
+    start = Start("begin", agent="scripted", title="t", cwd="/", session_id=SESSION)
     store.create(start, LAUNCH, "r-1", host=processes.host_name())
     log = TurnLog(store, SESSION, 1, OWNER)
     log.claim()
@@ -63,7 +63,7 @@ def test_a_turn_that_the_agent_begins_is_the_next_if_none_is_queued(store):
 def test_an_idle_agent_that_was_closed_can_be_closed_again(tmp_path):
     """The turn that came at this moment finds it so."""
     make_fifo(tmp_path / "stdin")
-    live = LiveAgent(AgentChild(), Channel(tmp_path / "stdin"), DemoDialogue(), launch=LAUNCH, stream=1)
+    live = LiveAgent(AgentChild(), Channel(tmp_path / "stdin"), ScriptedDialogue(), launch=LAUNCH, stream=1)
     close(live, tmp_path / "live")
     reused = os.open(tmp_path / "stdin", os.O_RDWR | os.O_NONBLOCK)
     close(live, tmp_path / "live")

@@ -7,8 +7,6 @@ import pytest
 from factories import add_turn, no_prompts, request
 from live_rows import BEGAN, GONE, LAUNCH, OWNER, READY, SESSION, ended, feed, remark
 
-from agentdash.sessions.agents.demo.adapter import Demo
-from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.model.session import Ended, Receipt, Status
 from agentdash.sessions.rules.asks.model import Ask, AskKind
 from agentdash.sessions.rules.asks.recorded import AskState
@@ -25,6 +23,8 @@ from agentdash.sessions.service.lifecycle.recovery.reconcile import settle
 from agentdash.sessions.storage.turns.claim import Outcome
 from agentdash.sessions.storage.turns.live_log import LiveLog
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from scripted.adapter import Scripted
+from scripted.conversation import Conversation
 
 
 @pytest.mark.parametrize("state", [PromptState.SENDING, PromptState.SENT])
@@ -74,7 +74,7 @@ def test_the_transcript_decides_about_a_prompt_if_runner_and_agent_are_gone(
 def test_a_prompt_is_unconfirmed_if_runner_and_agent_are_gone_and_no_transcript_can_be_read(
     layout, store, live_log, state, monkeypatch
 ):
-    monkeypatch.setattr(Demo, "own_files", None)
+    monkeypatch.setattr(Scripted, "own_files", None)
     prompt = remark(store, live_log, state)
     settle(layout, store)
     settle(layout, store)
@@ -86,7 +86,7 @@ def test_a_prompt_is_unconfirmed_if_runner_and_agent_are_gone_and_no_transcript_
 def test_a_prompt_that_the_agent_reported_as_read_stays_read_if_no_transcript_can_be_read(
     layout, store, live_log, monkeypatch
 ):
-    monkeypatch.setattr(Demo, "own_files", None)
+    monkeypatch.setattr(Scripted, "own_files", None)
     prompt = remark(store, live_log, PromptState.SEEN)
     settle(layout, store)
     assert store.queue.prompt(prompt.id).state == "seen"
@@ -273,7 +273,7 @@ def test_a_prompt_is_not_seen_because_the_agent_printed_something_before_it_had_
     run.adopt(claim, gone)
     assert run.prompt is PromptState.QUEUED
     ending = Ending(child=gone, stopped_by=None, lingered=False, left=(), prompt=run.prompt)
-    assert fate(evidence_of(ending, Demo(), Facts(), 3)).state is PromptState.UNSENT
+    assert fate(evidence_of(ending, Scripted(), Facts(), 3)).state is PromptState.UNSENT
 
 
 def test_a_prompt_that_waits_is_not_written_into_an_interrupted_turn(store, live_log, adopted):

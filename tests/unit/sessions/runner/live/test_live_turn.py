@@ -15,7 +15,7 @@ from agentdash.sessions.runner.live.channel import MOST_BYTES
 from agentdash.sessions.service.lifecycle.recovery.reconcile import settle
 
 ASK = {"type": "ask", "key": "a", "kind": "command", "title": "run: ls", "body": "ls", "verdicts": ["allow", "deny"]}
-OWN = {"type": "turn_began", "key": "", "conversation": "c", "model": "demo-1"}
+OWN = {"type": "turn_began", "key": "", "conversation": "c", "model": "scripted-1"}
 
 
 def written(live):

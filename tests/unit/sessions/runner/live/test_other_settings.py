@@ -1,7 +1,5 @@
 """A live agent serves only turns with the settings that it was started with, but for its model and its mode."""
 
-from pathlib import Path
-
 import pytest
 
 from agentdash.sessions.agents.registry import agent_named
@@ -19,7 +17,7 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 def started(agent, *, turn=1, model=None, **options):
     start = Start("go", agent=agent, cwd="/p", session_id=SESSION, model=model, options=options)
     later = LaterTurn(turn=turn, agent_session=TALK, limits=(), env={}) if turn > 1 else None
-    return build_launch(Config(), start, home=Path("/nowhere"), later=later)
+    return build_launch(Config(), start, later=later)
 
 
 @pytest.fixture

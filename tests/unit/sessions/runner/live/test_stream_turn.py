@@ -8,7 +8,6 @@ import live_rows
 import pytest
 from factories import add_turn, no_prompts
 
-from agentdash.sessions.agents.demo.dialogue import DemoDialogue
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.session import Status
@@ -26,6 +25,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.storage.turns.turn_output import output_in
+from scripted.dialogue import ScriptedDialogue
 
 SESSION = "0123456789abcdef"
 FIRST = (
@@ -103,7 +103,7 @@ def test_what_an_agent_prints_behind_the_end_of_its_last_turn_changes_nothing_ab
     child.gone = False
     make_fifo(layout.session(live_rows.SESSION).stdin)
     channel = Channel(layout.session(live_rows.SESSION).stdin)
-    agent = LiveAgent(child, channel, DemoDialogue(), launch=live_rows.LAUNCH, stream=1)
+    agent = LiveAgent(child, channel, ScriptedDialogue(), launch=live_rows.LAUNCH, stream=1)
     run = LiveRun(layout, store, live_rows.SESSION, 1, agent)
     log = TurnLog(store, live_rows.SESSION, 1, live_rows.OWNER)
     claim = log.adopt()
@@ -111,7 +111,7 @@ def test_what_an_agent_prints_behind_the_end_of_its_last_turn_changes_nothing_ab
     recorder = Recorder(layout, live_rows.SESSION, 1, store, log)
     output = run.converse(claim, recorder)
     assert output is not None
-    recorder.begin(agent_named("demo"), claim.launch, lambda: None, now_ms())  # type: ignore[arg-type, return-value]
+    recorder.begin(agent_named("scripted"), claim.launch, lambda: None, now_ms())  # type: ignore[arg-type, return-value]
     ended = {"type": "turn_ended", "status": end}
     more = {"type": "message", "text": "I begin with the next one."}
     lines = [live_rows.READY, live_rows.BEGAN, ended, live_rows.BEGAN | {"key": ""}, more, more]

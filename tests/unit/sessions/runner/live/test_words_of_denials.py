@@ -59,7 +59,7 @@ def store(layout, tmp_path):
     """A live codex in its first turn, whose prompt was read."""
     store = Store(layout.database)
     config = Config(asks=AsksSettings(rules=(AskRule(decide="deny", command="git push"),)))
-    store.create(START, build_launch(config, START, home=tmp_path), "r-1", host=processes.host_name())
+    store.create(START, build_launch(config, START), "r-1", host=processes.host_name())
     log = TurnLog(store, SESSION, 1, OWNER)
     log.claim()
     log.running(2**22 - 3, 1, sent=False)

@@ -58,7 +58,7 @@ def create(layout, store, name, prompt="go on", *, after="", **options):
         prompt, agent="codex", title=f"title {name[-1]}", cwd="/usr", session_id=name, after=after,
         options={"live": False, **options},
     )  # fmt: skip
-    launch = build_launch(Config(), start, home=layout.home)
+    launch = build_launch(Config(), start)
     store.create(start, launch, f"run {name}", host="h")
 
 

@@ -112,7 +112,7 @@ def create(layout, store, name, *, parent=None, lifecycle="linked"):
     layout.session(name).create()
     start = Start("do it", agent="codex", cwd="/usr", session_id=name, options={"live": False})
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
-    launch = build_launch(Config(), start, home=layout.home)
+    launch = build_launch(Config(), start)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)
 
 

@@ -347,12 +347,11 @@ def mode(name, **facts):
     [
         ("claude", "plan", 0), ("claude", "acceptEdits", 1), ("claude", "dontAsk", 1), ("claude", "future", 2),
         ("codex", "read-only", 0), ("codex", "workspace-write", 1), ("codex", None, 2), ("command", None, 2),
-        ("demo", None, None),
     ],
 )  # fmt: skip
 def test_the_ranks_of_modes(agent, permissions, expected):
     assert rank(agent_named(agent), mode(permissions)) == expected
-    assert rank(agent_named(agent), mode(permissions, dangerous=True)) in (2, None)
+    assert rank(agent_named(agent), mode(permissions, dangerous=True)) == 2
 
 
 def test_a_worker_has_no_more_permissions_than_its_lead():
@@ -360,7 +359,6 @@ def test_a_worker_has_no_more_permissions_than_its_lead():
     edit = Bound(rank=1, agent="claude", permissions="acceptEdits")
     check_mode(edit, claude, mode("acceptEdits"))
     check_mode(edit, codex, mode("workspace-write"))
-    check_mode(edit, agent_named("demo"), None)
     check_mode(None, claude, mode("bypassPermissions", dangerous=True))
     for agent, refused in ((claude, mode("bypassPermissions", dangerous=True)), (codex, mode("danger-full-access"))):
         with pytest.raises(NotAllowedError, match="acceptEdits"):

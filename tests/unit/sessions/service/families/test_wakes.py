@@ -59,7 +59,7 @@ def create(layout, store, name, *, lifecycle="linked", parent=LEAD):
         "do it", agent="codex", title=f"title {name[:8]}", cwd="/usr", session_id=name, options={"live": False}
     )
     place = Membership(parent=parent, lifecycle=lifecycle) if parent else None
-    launch = build_launch(Config(), start, home=layout.home)
+    launch = build_launch(Config(), start)
     store.create(start, launch, f"run {name}", host=processes.host_name(), membership=place)
 
 

@@ -15,7 +15,7 @@ def test_prompts_into_a_running_turn_and_prompts_that_wait_are_named(isolated):
     with SessionManager() as manager:
         store = manager.store
         manager.layout.session(SESSION).create()
-        store.create(Start("begin", agent="demo", cwd="/usr", session_id=SESSION), LAUNCH, "r-1", host="h")
+        store.create(Start("begin", agent="scripted", cwd="/usr", session_id=SESSION), LAUNCH, "r-1", host="h")
         TurnLog(store, SESSION, 1, OWNER).claim()
         live_log = LiveLog(store.database, SESSION)
         seen = remark(store, live_log, PromptState.SEEN)
@@ -32,7 +32,7 @@ def test_an_explanation_names_the_queue_and_its_hold(isolated):
     with SessionManager() as manager:
         store = manager.store
         manager.layout.session(SESSION).create()
-        store.create(Start("begin", agent="demo", cwd="/usr", session_id=SESSION), LAUNCH, "r-1", host="h")
+        store.create(Start("begin", agent="scripted", cwd="/usr", session_id=SESSION), LAUNCH, "r-1", host="h")
         TurnLog(store, SESSION, 1, OWNER).claim()
 
         def queue():

@@ -1,7 +1,6 @@
 """The settings of a turn: they are recorded with its launch, and a conversation keeps its instructions."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,7 +28,7 @@ def launch(
     **options: Any,
 ) -> Launch:
     start = Start("x", agent=agent, cwd="/usr", model=model, options=options, session_id="s" * 8, argv=("make",))
-    return build_launch(config or Config(), start, home=Path("/"), later=later)
+    return build_launch(config or Config(), start, later=later)
 
 
 def after(mode: TurnMode | None, *options: str, agent_session: str | None = TALK) -> LaterTurn:
@@ -69,7 +68,7 @@ def test_the_record_outlives_its_encoding_and_an_older_one_has_none() -> None:
 def test_an_agent_that_takes_no_instructions_refuses_them() -> None:
     with pytest.raises(UsageError, match="Any command takes no instructions"):
         launch(PLAIN_COMMAND, instructions="be brief")
-    for name in agent_names(demo=True):
+    for name in agent_names():
         offers = "instructions" in {one.key for one in offered_settings(agent_named(name))}
         assert offers == agent_named(name).takes_instructions == (name in ("codex", "claude"))
 

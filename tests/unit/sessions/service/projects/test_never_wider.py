@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 from repetition import repeated
 
-from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.limits import Limits
@@ -109,12 +108,12 @@ def section(draw: st.DrawFn, agents: st.SearchStrategy[str]) -> dict[str, Any]:
     return found
 
 
-def launched(loaded: Loaded, agent: str, preset: str, folder: Path, home: Path) -> Launch | None:
+def launched(loaded: Loaded, agent: str, preset: str, folder: Path) -> Launch | None:
     start = Start("go", agent=agent, cwd=str(folder), session_id="12345678-1234-1234-1234-123456789abc")
     try:
         if preset:
             start = loaded.config.presets[preset].completing(start, loaded.config.default_agent)
-        return build_launch(loaded.config, completed(structs.replace(start, cwd=str(folder)), loaded.config), home=home)
+        return build_launch(loaded.config, completed(structs.replace(start, cwd=str(folder)), loaded.config))
     except AgentdashError:
         return None
 
@@ -173,12 +172,11 @@ def test_no_project_widens_a_launch(folder: Path, name: str, data: st.DataObject
     hypothesis.event("in force" if loaded.project else "not in force")
     assert loaded.config.projects == mine.config.projects
     assert loaded.config.queue == mine.config.queue
-    assert not agent_named(loaded.config.default_agent).demo_only
     for agent in ("codex", "claude"):
         for preset in ("", *loaded.config.presets):
             kept = preset if preset in mine.config.presets else ""
-            before = launched(mine, agent, kept, folder, home)
-            after = launched(loaded, agent, preset, folder, home)
+            before = launched(mine, agent, kept, folder)
+            after = launched(loaded, agent, preset, folder)
             if before is not None and after is not None:
                 check_not_wider(agent, before, after)
     for preset in set(loaded.config.presets) - set(mine.config.presets):

@@ -219,7 +219,7 @@ def test_options_of_a_start_win_over_the_project(place: Place) -> None:
     config = place.settings().config
     for options, sandbox in (({}, "read-only"), ({"sandbox": "workspace-write"}, "workspace-write")):
         start = completed(Start("go", cwd=str(place.folder), options=options), config)
-        assert sandbox in build_launch(config, start, home=place.home).argv
+        assert sandbox in build_launch(config, start).argv
 
 
 @pytest.mark.parametrize("text", ['sandbox = "read-only"', "limits = { tokens = 5 }"])

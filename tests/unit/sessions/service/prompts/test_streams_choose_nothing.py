@@ -71,7 +71,7 @@ def test_no_text_of_a_stream_is_in_a_later_start():
             facts = structs.replace(facts_of(agent, transport, path), agent_session=talk)
             start = Start("begin", agent=agent, cwd="/usr", session_id=talk, options={"live": bool(transport)})
             manager.layout.session(talk).create()
-            launch = build_launch(Config(), start, home=manager.layout.home)
+            launch = build_launch(Config(), start)
             manager.store.create(start, launch, "run-1", host=processes.host_name())
             log = TurnLog(manager.store, talk, 1, OWNER)
             log.claim()

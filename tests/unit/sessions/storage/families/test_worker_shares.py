@@ -24,7 +24,7 @@ def store(tmp_path):
     store.close()
 
 
-def begin(store, name, parent=None, agent="demo", **place):
+def begin(store, name, parent=None, agent="scripted", **place):
     start = Start(name, agent=agent, title=name, cwd="/", session_id=name)
     store.create(
         start, Launch(argv=("true",), family=LIMITS), name, host="h", membership=Membership(parent=parent, **place)

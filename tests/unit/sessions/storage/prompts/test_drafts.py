@@ -128,7 +128,7 @@ def test_a_draft_that_was_sent_before_its_front_end_was_killed_is_none(layout: L
     was_sent = partial(requested_since, store.database)
     assert DraftFiles(layout, was_sent).read(ONE) == " fix it \n"
     store.create(
-        Start("fix it", agent="demo", title="t", cwd="/", session_id=OTHER), Launch(argv=("x",)), "r", host="h"
+        Start("fix it", agent="scripted", title="t", cwd="/", session_id=OTHER), Launch(argv=("x",)), "r", host="h"
     )
     assert DraftFiles(layout, was_sent).read(ONE) == ""
     assert not (layout.drafts / ONE).exists()

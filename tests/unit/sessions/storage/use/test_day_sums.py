@@ -67,7 +67,8 @@ class Use:
 def use(tmp_path):
     made = Use(tmp_path)
     for name, agent, cwd, parent in [
-        ("a", "claude", "/x", None), ("b", "codex", "/x", "a"), ("c", "codex", "/y", None), ("d", "demo", "/y", None),
+        ("a", "claude", "/x", None), ("b", "codex", "/x", "a"), ("c", "codex", "/y", None),
+        ("d", "scripted", "/y", None),
     ]:  # fmt: skip
         made.session(name, agent, cwd, parent)
     made.use("a", reported=1.5, model="opus")
@@ -253,11 +254,19 @@ def test_a_turn_at_work_without_figures_makes_its_sums_a_lower_bound(use):
             (QUARTER * 900_000,),
         )
     rows = {row.group: row for row in use.same(UsageQuery(by="agent")).rows}
-    assert (rows["demo"].cost.missing, rows["demo"].tokens_missing, rows["demo"].usage.known) == (1, 1, False)
+    assert (rows["scripted"].cost.missing, rows["scripted"].tokens_missing, rows["scripted"].usage.known) == (
+        1,
+        1,
+        False,
+    )
     assert use.same(UsageQuery(by="day", until=NOW - timedelta(days=1))).total.tokens_missing == 0
     use.use("d", reported=1.0)
     rows = {row.group: row for row in use.same(UsageQuery(by="agent")).rows}
-    assert (rows["demo"].cost.missing, rows["demo"].tokens_missing, rows["demo"].cost.reported_usd) == (0, 0, 1.0)
+    assert (rows["scripted"].cost.missing, rows["scripted"].tokens_missing, rows["scripted"].cost.reported_usd) == (
+        0,
+        0,
+        1.0,
+    )
 
 
 def test_a_session_counts_its_turns_without_a_cost_or_tokens(use):

@@ -31,7 +31,9 @@ def store(tmp_path):
 
 
 def begin(store, name, cwd="/", limits=None, *, over_budget=False, after="", **place):
-    start = Start(name, agent="demo", title=name, cwd=str(cwd), session_id=name, over_budget=over_budget, after=after)
+    start = Start(
+        name, agent="scripted", title=name, cwd=str(cwd), session_id=name, over_budget=over_budget, after=after
+    )
     launch = Launch(argv=("true",), limits=limits or Limits())
     store.create(start, launch, name, host="h", membership=Membership(**place))
     return name
@@ -130,7 +132,7 @@ def test_a_start_that_would_usually_use_more_than_is_left_is_refused_with_both_a
     with pytest.raises(RefusalError) as refused:
         begin(store, "c")
     assert str(refused.value).startswith(
-        "over_budget: $18.00 of today's budget of $20 is spent; a turn of demo usually uses $9. Next: wait until"
+        "over_budget: $18.00 of today's budget of $20 is spent; a turn of scripted usually uses $9. Next: wait until"
     )
 
 
@@ -143,11 +145,11 @@ def test_of_ten_starts_without_a_limit_one_shows_what_they_use_and_only_those_th
     work(store, "s0", tokens=8_000)
     assert store.take_places("h").taken == [("s1", 1), ("s2", 1)]
     words = "waits: 8,000 of today's budget of 30,000 tokens is spent and 16,000 is reserved by 2 turns"
-    assert waits(store, "s9") == f"{words}; a turn of demo usually uses 8,000 tokens"
+    assert waits(store, "s9") == f"{words}; a turn of scripted usually uses 8,000 tokens"
     for name in ("s1", "s2"):
         work(store, name, tokens=8_000)
     assert store.take_places("h").taken == []
-    words = "24,000 of today's budget of 30,000 tokens is spent; a turn of demo usually uses 8,000 tokens"
+    words = "24,000 of today's budget of 30,000 tokens is spent; a turn of scripted usually uses 8,000 tokens"
     assert waits(store, "s9") == f"waits: {words}"
     store.period_budgets.raise_to("", "day", Budget(tokens=32_000))
     assert store.take_places("h").taken == [("s3", 1)]

@@ -81,7 +81,7 @@ def store(tmp_path):
 
 
 def test_all_sums_are_lower_bounds_until_the_first_report(store):
-    family = Family(store, "demo")
+    family = Family(store, "scripted")
     assert set(family.everywhere().values()) == {(0, 0)}
     log = family.second_turn(used=False)
     assert set(family.everywhere().values()) == {(1, 1)}
@@ -93,7 +93,7 @@ def test_all_sums_are_lower_bounds_until_the_first_report(store):
 
 
 def test_a_turn_with_figures_from_its_beginning_never_makes_them_so(store):
-    family = Family(store, "demo")
+    family = Family(store, "scripted")
     family.second_turn(used=True)
     assert set(family.everywhere().values()) == {(0, 0)}
 

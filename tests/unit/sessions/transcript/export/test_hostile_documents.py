@@ -16,6 +16,8 @@ from hostile.checks import forbidden, parsed
 from hostile.matrix import BIG_FILES, EVERY
 from hostile.texts import TEXTS
 
+pytestmark = pytest.mark.usefixtures("scripted_agent")
+
 
 def check_documents(steps):
     """All documents about some steps."""
@@ -52,7 +54,7 @@ def test_documents_about_a_big_file_are_harmless(big_file, tmp_path):
 
 def test_json_says_the_same_with_its_controls_escaped():
     for text, held in TEXTS.items():
-        step = parsed(make.FILES / f"demo-{text}.jsonl", agent_named("demo"))[2]
+        step = parsed(make.FILES / f"scripted-{text}.jsonl", agent_named("scripted"))[2]
         data = dump(step_json(step))
         assert json.loads(data) == step_json(step), text
         assert json.loads(data)["text"] == held, text

@@ -42,7 +42,6 @@ def planned(tmp_path: Path, text: str, agent: str, model: str | None = None, **o
     return build_launch(
         load_config(tmp_path / "config.toml"),
         Start("x", agent=agent, model=model, cwd="/usr", options=options, argv=("true",), session_id="s"),
-        home=tmp_path / "state",
     )
 
 

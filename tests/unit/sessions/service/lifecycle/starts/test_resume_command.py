@@ -122,11 +122,12 @@ def test_a_folder_with_blanks_is_one_word(resumed, tmp_path):
     assert shlex.split(resumed(cwd=str(folder)).command)[1] == str(folder)
 
 
+@pytest.mark.usefixtures("scripted_agent")
 @pytest.mark.parametrize(
     ("own", "reason"),
     [
         ({"agent": "command"}, "A plain command has no conversation to resume"),
-        ({"agent": "demo"}, "Demo has no command that resumes a session"),
+        ({"agent": "scripted"}, "Scripted has no command that resumes a session"),
         ({"agent_session": None}, "Codex has not reported a conversation id for session abc00000 yet"),
         ({"agent_session": "--dangerously-bypass"}, "'--dangerously-bypass' is not a valid id of a conversation"),
         ({"agent_session": "x; rm -rf ~"}, "is not a valid id of a conversation of Codex"),

@@ -1,17 +1,17 @@
-"""The stream of a live demo agent as steps: one turn's part of it.  A stream of one turn has fewer events."""
+"""The stream of a live scripted agent as steps: one turn's part of it.  A stream of one turn has fewer events."""
 
 from typing import Any, Unpack
 
 from msgspec import field, structs
 
-from agentdash.sessions.agents.demo import events, live_events
-from agentdash.sessions.agents.demo.turn_parser import DemoParser
 from agentdash.sessions.agents.parsing.event_parser import EventState
 from agentdash.sessions.agents.parsing.parser import StepFields, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.asks.answers import sentence
 from agentdash.sessions.rules.asks.model import AskKind
+from scripted import events, live_events
+from scripted.turn_parser import ScriptedParser
 
 OUTPUT_TAIL = 8 << 10
 """Characters kept of the output of a command that runs; its end has the output as the agent reports it."""
@@ -36,7 +36,7 @@ class LiveState(EventState, kw_only=True):
     """The words about each open ask, by its key, oldest first."""
 
 
-class LiveDemoParser(DemoParser):
+class LiveScriptedParser(ScriptedParser):
     """Parses one turn of either transport."""
 
     state: LiveState
@@ -56,7 +56,7 @@ class LiveDemoParser(DemoParser):
         return steps
 
     def _live(self, event: live_events.AnyLiveEvent, at: int | None) -> list[Step] | None:
-        """Return the steps of an event of a live agent; None for an event that every demo agent prints."""
+        """Return the steps of an event of a live agent; None for an event that every scripted agent prints."""
         steps: list[Step] | None = None
         match event:
             case live_events.Ready():

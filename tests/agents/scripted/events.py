@@ -1,4 +1,4 @@
-"""The events of the demo agent: one JSON object a line; the player and the parser share these structs."""
+"""The events of the scripted agent: one JSON object a line; the player and the parser share these structs."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The live demo agent's process: it serves prompts and answers from standard input until it is closed.
+"""The live scripted agent's process: it serves prompts and answers from standard input until it is closed.
 
 It works with a FIFO that it has opened itself for reading and writing, whose end never comes.  It is one thread that
 waits in one poll, and it does nothing while nothing happens.  Its conversation has a prompt before it says so, so that
@@ -11,13 +11,14 @@ import select
 import signal
 import sys
 import time
-from pathlib import Path
 
 import msgspec
 
-from agentdash.sessions.agents.demo import live_events
-from agentdash.sessions.agents.demo.conversation import Conversation
-from agentdash.sessions.agents.demo.live_requests import (
+from agentdash.sessions.rules.asks.model import Answer
+from agentdash.sessions.storage.paths import default_home
+from scripted import live_events
+from scripted.conversation import Conversation
+from scripted.live_requests import (
     AnswerAsk,
     AnyRequest,
     Close,
@@ -27,12 +28,11 @@ from agentdash.sessions.agents.demo.live_requests import (
     Withdraw,
     read_request,
 )
-from agentdash.sessions.agents.demo.process.actions import MODEL, emit
-from agentdash.sessions.agents.demo.process.command import Command
-from agentdash.sessions.agents.demo.process.player import arguments, find_place, words_of
-from agentdash.sessions.agents.demo.process.turn import Stage, Steps, Turn
-from agentdash.sessions.agents.demo.script import SCRIPTS, Beat, load_script, named_script, unknown_script
-from agentdash.sessions.rules.asks.model import Answer
+from scripted.process.actions import MODEL, emit
+from scripted.process.command import Command
+from scripted.process.player import arguments, words_of
+from scripted.process.turn import Stage, Steps, Turn
+from scripted.script import SCRIPTS, Beat, load_script, named_script, unknown_script
 
 STDIN = 0
 LINE_CAP = 16 << 20
@@ -225,15 +225,12 @@ class LivePlayer:
 
 def main() -> int:
     """Serve one conversation."""
-    options = arguments("demo_live_player")
+    options = arguments("live_player")
     options.add_argument("--approvals", choices=("ask", "deny"), default="ask")
     given, _ = options.parse_known_args()
-    place = find_place()
-    if place is None:
-        return 1
-    name = given.resume or given.conversation or "demo"
-    stage = Stage(place=place, speed=given.speed, asks=given.approvals == "ask", is_live=True)
-    player = LivePlayer(stage, Conversation(Path(place.home), name), name, given.script)
+    name = given.resume or given.conversation or "scripted"
+    stage = Stage(speed=given.speed, asks=given.approvals == "ask", is_live=True)
+    player = LivePlayer(stage, Conversation(default_home(), name), name, given.script)
 
     def ended(number: int, _: object) -> None:
         player.end_command()

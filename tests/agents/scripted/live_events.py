@@ -1,11 +1,11 @@
-"""The events that only a live demo agent prints; the others are those of :mod:`.events`."""
+"""The events that only a live scripted agent prints; the others are those of :mod:`.events`."""
 
 from msgspec import field
 
-from agentdash.sessions.agents.demo import events
-from agentdash.sessions.agents.demo.events import Event
 from agentdash.sessions.agents.parsing.json_lines import Count
 from agentdash.sessions.rules.asks.model import Ask
+from scripted import events
+from scripted.events import Event
 
 
 class Ready(Event, tag="ready"):

@@ -1,4 +1,4 @@
-"""The lines that a live demo agent reads: one JSON object a line."""
+"""The lines that a live scripted agent reads: one JSON object a line."""
 
 import msgspec
 from msgspec import Struct, field

@@ -1,4 +1,4 @@
-"""The dialogue with a live demo agent.
+"""The dialogue with a live scripted agent.
 
 It prints ``ready`` by itself, so its handshake has no lines.  It ignores a prompt whose key it has, and answers it with
 the prompt's state.
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from agentdash.sessions.agents.demo import events, live_events, live_requests
 from agentdash.sessions.agents.dialogue import (
     Asked,
     Changed,
@@ -24,6 +23,7 @@ from agentdash.sessions.agents.dialogue import (
 )
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.rules.asks.model import Answer, Ask
+from scripted import events, live_events, live_requests
 
 _DECODER: TolerantDecoder[live_events.AnyLiveEvent] = TolerantDecoder(live_events.AnyLiveEvent)
 _DELIVERIES = frozenset(Delivery)
@@ -33,8 +33,8 @@ MOST_OPEN = 1_000
 """Open asks that are remembered: the agent asks one after the other, and the limit bounds memory."""
 
 
-class DemoDialogue(Dialogue):
-    """The dialogue with one live process of the demo agent."""
+class ScriptedDialogue(Dialogue):
+    """The dialogue with one live process of the scripted agent."""
 
     resends = True
     steers = True
@@ -68,7 +68,7 @@ class DemoDialogue(Dialogue):
                 return [Changed(event.what, event.value)]
         return self._about_process(event)
 
-    def prompt(self, key: str, attempt: int, text: str) -> bytes:  # noqa: ARG002
+    def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return the line that sends a prompt; a second attempt is the same line."""
         return live_requests.request_line(live_requests.Prompt(key=key, text=text))
 
@@ -105,7 +105,7 @@ class DemoDialogue(Dialogue):
                 self._ready = True
                 return [Ready(event.conversation)]
             case events.Ended() if not self._ready and not event.ok:
-                return [Failed(event.error or "the demo agent ended")]
+                return [Failed(event.error or "the scripted agent ended")]
             case live_events.TurnBegan() if not self._running:
                 self._running = True
                 return [TurnBegan(event.key, own=event.key is None)]

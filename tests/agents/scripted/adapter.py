@@ -1,7 +1,6 @@
-"""The demo agents: a real child process that plays a script, with real commands, files and children.
+"""The agent of the tests: a real child process that plays a script, with real commands, files and children.
 
-They demonstrate agentdash without an account, and give the tests an agent whose behaviour they choose.  They start only
-inside `agentdash demo` (see :mod:`.place`).
+Each test chooses what the agent does.  It is no part of agentdash: ``sitecustomize.py`` beside this package adds it.
 """
 
 import sys
@@ -22,19 +21,19 @@ if TYPE_CHECKING:
     from agentdash.sessions.agents.dialogue import Dialogue
     from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 
-TRANSPORT = "demo-lines"
-"""The protocol of the live demo agent."""
+TRANSPORT = "scripted-lines"
+"""The protocol of the live scripted agent."""
 
 _EVENTS = frozenset({"ready", "started", "command.started", "command.ended"})
 
 
-class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[agents.demo]``."""
+class ScriptedSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[agents.scripted]``."""
 
     script: Annotated[
         str | None,
         Meta(
-            description="Script to play first; [[demo:NAME]] in a prompt overrides it.",
+            description="Script to play first; [[script:NAME]] in a prompt overrides it.",
             examples=["tree"],
             extra={"default": "done"},
         ),
@@ -45,9 +44,9 @@ class DemoSettings(LiveSettings, frozen=True, kw_only=True, forbid_unknown_field
 
 def _parser(turn: int) -> TurnParser:
     """Return a parser that reads every transport, because a file does not name its own."""
-    from agentdash.sessions.agents.demo.live_parser import LiveDemoParser  # only a process that reads turns needs it
+    from scripted.live_parser import LiveScriptedParser  # only a process that reads turns needs it
 
-    return LiveDemoParser(turn)
+    return LiveScriptedParser(turn)
 
 
 def _fixed_start(launch: Launch) -> tuple[object, ...]:
@@ -63,37 +62,34 @@ def _fixed_start(launch: Launch) -> tuple[object, ...]:
 
 
 def _dialogue(opening: Sequence[str]) -> "Dialogue":
-    from agentdash.sessions.agents.demo.dialogue import DemoDialogue
+    from scripted.dialogue import ScriptedDialogue
 
-    return DemoDialogue(opening)
+    return ScriptedDialogue(opening)
 
 
 def _has_prompt(sent: "SentPrompt") -> bool | None:
     """Search the conversation's file in the state folder; None for a process of one turn."""
     if sent.launch.transport != TRANSPORT:
         return None
-    from agentdash.sessions.agents.demo.sent import conversation_has  # only needed if a turn broke off
     from agentdash.sessions.storage.paths import default_home
+    from scripted.sent import conversation_has  # only needed if a turn broke off
 
     home = sent.env.get("AGENTDASH_HOME")
     return conversation_has(Path(home) if home else default_home(), sent)
 
 
 def _measures(_: Command, __: Prices, ___: Mapping[str, str]) -> Measures:
-    at_the_end = Measurable(When.END, "the demo agent reports it only when a turn ends")
+    at_the_end = Measurable(When.END, "the scripted agent reports it only when a turn ends")
     return Measures(tokens=at_the_end, cost=at_the_end)
 
 
-class Demo(Agent):
-    """The demo agent."""
+class Scripted(Agent):
+    """The scripted agent."""
 
-    name = "demo"
-    title = "Demo"
+    name = "scripted"
+    title = "Scripted"
     parsers: ClassVar = {"": _parser}
-    demo_only = True
-    offered = False
-    settings_type = DemoSettings
-    project_keys = frozenset({"script", "speed"})
+    settings_type = ScriptedSettings
 
     live = Live(
         transport=TRANSPORT,
@@ -110,11 +106,11 @@ class Demo(Agent):
 
         A live player reads the markers itself, because it gets later prompts too.
         """
-        from agentdash.sessions.agents.demo.script import SCRIPTS, named_script, unknown_script
+        from scripted.script import SCRIPTS, named_script, unknown_script
 
-        settings = request.settings if isinstance(request.settings, DemoSettings) else DemoSettings()
+        settings = request.settings if isinstance(request.settings, ScriptedSettings) else ScriptedSettings()
         named = named_script(request.prompt)
-        model = request.model or settings.model or "demo-1"
+        model = request.model or settings.model or "scripted-1"
         chosen = named or (settings.script if request.turn == 1 else None)
         first = settings.script or "done"
         script = chosen or ("followup" if request.agent_session else "done")
@@ -137,25 +133,9 @@ class Demo(Agent):
         return kind in _EVENTS and ("conversation" in event or "id" in event)
 
 
-class CodexDemo(Demo):
-    """A demo agent that stands for codex."""
-
-    name = "codex-demo"
-    title = "Codex (demo)"
-    offered = True
-
-
-class ClaudeDemo(Demo):
-    """A demo agent that stands for claude."""
-
-    name = "claude-demo"
-    title = "Claude Code (demo)"
-    offered = True
-
-
-def _argv(player: str, script: str, request: LaunchRequest, settings: DemoSettings, *more: str) -> tuple[str, ...]:
+def _argv(player: str, script: str, request: LaunchRequest, settings: ScriptedSettings, *more: str) -> tuple[str, ...]:
     """Return the argv of a player module; the user's own arguments are its last."""
-    argv = [sys.executable, "-P", "-m", f"agentdash.sessions.agents.demo.process.{player}"]
+    argv = [sys.executable, "-P", "-m", f"scripted.process.{player}"]
     argv += ["--script", script, "--speed", f"{settings.speed:g}"]
     # A later turn without a conversation begins another one.
     begun = request.session_id if request.turn == 1 else f"{request.session_id}-{request.turn}"

@@ -1,4 +1,4 @@
-"""Scripts of the demo agent: TOML files, each a list of beats."""
+"""Scripts of the scripted agent: TOML files, each a list of beats."""
 
 import re
 import tomllib
@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agentdash.sessions.agents.demo import events
 from agentdash.sessions.rules.asks.model import AskKind, Question
+from scripted import events
 
-_MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
+_MARKER = re.compile(r"\[\[script:([a-z0-9_-]+)\]\]")
 _FOLDER = Path(__file__).parent / "scripts"
 
 SCRIPTS = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -114,14 +114,14 @@ def load_script(name: str) -> list[Beat]:
 
 
 def named_script(prompt: str) -> str | None:
-    """Return the script that a prompt names by ``[[demo:NAME]]``, which may not exist; None if it names none."""
+    """Return the script that a prompt names by ``[[script:NAME]]``, which may not exist; None if it names none."""
     marker = _MARKER.search(prompt)
     return marker[1] if marker else None
 
 
 def unknown_script(name: str) -> str:
     """Return the message for a script that does not exist."""
-    return f"Unknown demo script {name!r}. Choose one of: {', '.join(SCRIPTS)}."
+    return f"Unknown script {name!r}. Choose one of: {', '.join(SCRIPTS)}."
 
 
 _TAGS = {"tool": "tool", "search": "search", "helper": "helper", "end": "ended"}

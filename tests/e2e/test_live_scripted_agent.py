@@ -1,4 +1,4 @@
-"""The live demo agent as a process whose standard input is a FIFO open for reading and writing: it never ends."""
+"""The live scripted agent as a process whose standard input is a FIFO open for reading and writing: it never ends."""
 
 import json
 import os
@@ -11,12 +11,12 @@ import pytest
 from waiting import until
 
 from agentdash.sessions.agents.base import LaunchRequest
-from agentdash.sessions.agents.demo.adapter import Demo, DemoSettings
-from agentdash.sessions.agents.demo.script import unknown_script
-from agentdash.sessions.agents.dialogue import Asked, Changed, Delivery, Failed, Received, Settled, TurnBegan, TurnEnded
+from agentdash.sessions.agents.dialogue import Asked, Changed, Delivery, Received, Settled, TurnBegan, TurnEnded
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
 from agentdash.sessions.model.session import StepKind, StepStatus
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
+from scripted.adapter import Scripted, ScriptedSettings
+from scripted.script import unknown_script
 
 CONVERSATION = "0123456789abcdef"
 
@@ -26,11 +26,11 @@ class Live:
 
     def __init__(self, folder: Path, number: int, **settings) -> None:
         resumed = settings.pop("agent_session", None)
-        chosen = DemoSettings(**{"live": True, "speed": 50, "script": "quick"} | settings)
-        self.launch = Demo().command(
+        chosen = ScriptedSettings(**{"live": True, "speed": 50, "script": "quick"} | settings)
+        self.launch = Scripted().command(
             LaunchRequest(prompt="", cwd=str(folder), session_id=CONVERSATION, agent_session=resumed, settings=chosen)
         )
-        self.dialogue = Demo().dialogue(self.launch.transport, self.launch.opening)
+        self.dialogue = Scripted().dialogue(self.launch.transport, self.launch.opening)
         self.events: list = []
         self.output = folder / f"output_{number}"
         fifo = folder / f"fifo_{number}"
@@ -91,7 +91,7 @@ class Live:
         return [event["text"] for event in self.printed() if event["type"] == "message"]
 
     def parsed(self):
-        parser = Demo().parser(1, self.launch.transport)
+        parser = Scripted().parser(1, self.launch.transport)
         steps = {}
         for line in self.lines():
             steps |= {step.index: step for step in parser.feed(line)}
@@ -106,9 +106,10 @@ class Live:
 
 
 @pytest.fixture
-def start(demo_agent, tmp_path):
+def start(scripted_agent, tmp_path):
     """Starts live agents in the test's folder, and ends them with the test."""
     started: list[Live] = []
+    (tmp_path / "state").mkdir()
 
     def begin(**settings) -> Live:
         started.append(live := Live(tmp_path, len(started), **settings))
@@ -153,9 +154,9 @@ def test_a_prompt_into_a_running_turn_is_seen_and_answered_in_it(start):
 
 def test_a_prompt_that_the_turn_does_not_reach_begins_its_own(start):
     live = start(script="quick", speed=0.5)
-    live.prompt("a", "[[demo:ask]] x")
+    live.prompt("a", "[[script:ask]] x")
     live.expect(TurnBegan("a"))
-    live.prompt("b", "[[demo:quick]] y")
+    live.prompt("b", "[[script:quick]] y")
     live.expect(Received("b", Delivery.ACCEPTED))
     live.write(live.dialogue.interrupt()[0])
     live.expect(TurnBegan("b"))
@@ -197,9 +198,9 @@ def test_always_is_not_asked_again_and_stop_ends_the_turn(start):
     live.prompt("a", "clean up")
     live.answer(live.asks().key, Verdict.ALWAYS)
     live.ends()
-    live.prompt("b", "[[demo:ask]] again")
+    live.prompt("b", "[[script:ask]] again")
     live.ends(2)
-    live.prompt("c", "[[demo:plan]] a plan")
+    live.prompt("c", "[[script:plan]] a plan")
     live.answer(live.asks(2).key, Verdict.STOP)
     live.ends(3)
     assert [event.get("status") for event in live.printed() if event["type"] == "turn_ended"] == [
@@ -232,7 +233,7 @@ def test_an_edit_and_a_plan_are_asked_for(start, tmp_path):
     live.answer(ask.key, Verdict.ALLOW)
     live.ends()
     assert "def greeting(name)" in (tmp_path / "src" / "greeting.py").read_text()
-    live.prompt("b", "[[demo:plan]] split")
+    live.prompt("b", "[[script:plan]] split")
     assert live.parsed()[0].facts.waiting is None
     live.answer(live.asks(2).key, Verdict.ALLOW)
     live.ends(2)
@@ -269,7 +270,7 @@ def test_an_interrupt_ends_the_turn_and_its_command_but_not_the_process(start):
     [command] = [step for step in steps if step.kind is StepKind.COMMAND]
     assert command.status is StepStatus.INTERRUPTED
     assert command.output.startswith("[1/120] compiling module 1\n[2/120]")
-    live.prompt("b", "[[demo:quick]] go on")
+    live.prompt("b", "[[script:quick]] go on")
     live.ends(2)
 
 
@@ -293,20 +294,20 @@ def test_a_prompt_that_was_not_read_can_be_taken_back(start):
     live.expect(Received("b", Delivery.WITHDRAWN))
     live.write(live.dialogue.interrupt()[0])
     live.ends()
-    live.prompt("c", "[[demo:none]] z")
+    live.prompt("c", "[[script:none]] z")
     live.expect(Received("c", Delivery.REFUSED, unknown_script("none")))
     assert [event for event in live.events if isinstance(event, TurnBegan)] == [TurnBegan("a")]
 
 
 def test_a_setting_of_the_process_changes(start):
     live = start()
-    live.write(live.dialogue.change("model", "demo-2"))
-    live.expect(Changed("model", "demo-2"))
+    live.write(live.dialogue.change("model", "scripted-2"))
+    live.expect(Changed("model", "scripted-2"))
     live.write(live.dialogue.change("mode", "careful"))
     live.expect(Changed("mode", "careful"))
     live.prompt("a", "x")
     live.ends()
-    assert live.parsed()[0].facts.model == "demo-2"
+    assert live.parsed()[0].facts.model == "scripted-2"
 
 
 def test_it_wakes_by_itself(start):
@@ -372,9 +373,9 @@ def test_json_that_is_not_a_request_is_ignored(start, line):
     live.ends()
 
 
-def test_the_end_of_its_input_ends_it(demo_agent, tmp_path):
-    live = Demo().command(
-        LaunchRequest(prompt="", cwd=str(tmp_path), session_id=CONVERSATION, settings=DemoSettings(live=True))
+def test_the_end_of_its_input_ends_it(scripted_agent, tmp_path):
+    live = Scripted().command(
+        LaunchRequest(prompt="", cwd=str(tmp_path), session_id=CONVERSATION, settings=ScriptedSettings(live=True))
     )
     done = subprocess.run(live.argv, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr, json.loads(done.stdout)["type"]) == (0, b"", "ready")
@@ -391,7 +392,7 @@ def test_a_later_process_ignores_a_key_that_the_conversation_has(start):
 
     def has(key):
         sent = SentPrompt(key=key, launch=live.launch, agent_session=CONVERSATION, env={}, at=0)
-        return Demo.own_files.has_prompt(sent)
+        return Scripted.own_files.has_prompt(sent)
 
     assert (has("a"), has("unread")) == (True, False)
     again = start(agent_session=CONVERSATION)
@@ -417,17 +418,6 @@ def test_it_does_nothing_while_it_is_idle(start):
     assert live.process.poll() is None
     assert live.output.stat().st_size == size
     assert cpu_ticks(live.process.pid) - used <= os.sysconf("SC_CLK_TCK") // 10
-
-
-def test_outside_a_demo_it_is_not_ready(tmp_path, isolated):
-    launch = Demo().command(
-        LaunchRequest(prompt="", cwd=str(tmp_path), session_id=CONVERSATION, settings=DemoSettings(live=True))
-    )
-    done = subprocess.run(launch.argv, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert Demo().dialogue(launch.transport, launch.opening).feed(done.stdout.strip()) == [
-        Failed("The demo agent works only inside `agentdash demo`.")
-    ]
 
 
 def cpu_ticks(pid: int) -> int:

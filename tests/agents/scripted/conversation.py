@@ -1,4 +1,4 @@
-"""The demo agent's own record of a conversation: its prompts, in a file of the state folder."""
+"""The scripted agent's own record of a conversation: its prompts, in a file of the state folder."""
 
 import contextlib
 import time
@@ -33,7 +33,7 @@ class Conversation:
     """
 
     def __init__(self, home: Path, name: str) -> None:
-        self._path = home / "demo" / f"{name}.json"
+        self._path = home / "scripted" / f"{name}.json"
         self.kept = self._read()
 
     @property
@@ -46,7 +46,7 @@ class Conversation:
         return key != "" and any(one.key == key for one in self.kept)
 
     def add(self, text: str, key: str = "") -> None:
-        """Add a prompt; a demo that cannot write continues without the file.
+        """Add a prompt; an agent that cannot write continues without the file.
 
         The file is read again: a second agent, whose runner was killed, may have added prompts to it.
         """

@@ -1,4 +1,4 @@
-"""The live demo agent: its dialogue, its stream as steps, its start and its record of a conversation."""
+"""The live scripted agent: its dialogue, its stream as steps, its start and its record of a conversation."""
 
 import json
 from pathlib import Path
@@ -10,12 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.agents.base import LaunchRequest
-from agentdash.sessions.agents.demo.adapter import TRANSPORT, Demo, DemoSettings
-from agentdash.sessions.agents.demo.conversation import Conversation
-from agentdash.sessions.agents.demo.dialogue import MOST_OPEN, DemoDialogue
-from agentdash.sessions.agents.demo.live_parser import MOST_ASKS, OUTPUT_TAIL, LiveDemoParser
-from agentdash.sessions.agents.demo.live_requests import read_request
-from agentdash.sessions.agents.demo.script import SCRIPTS, AskFor, Beat, load_script
 from agentdash.sessions.agents.dialogue import (
     Asked,
     Changed,
@@ -34,9 +28,15 @@ from agentdash.sessions.model.session import Step, StepKind, StepStatus
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.rules.json_schema import step_json
 from agentdash.sessions.rules.launch import Launch
+from scripted.adapter import TRANSPORT, Scripted, ScriptedSettings
+from scripted.conversation import Conversation
+from scripted.dialogue import MOST_OPEN, ScriptedDialogue
+from scripted.live_parser import MOST_ASKS, OUTPUT_TAIL, LiveScriptedParser
+from scripted.live_requests import read_request
+from scripted.script import SCRIPTS, AskFor, Beat, load_script
 
-READY = {"type": "ready", "conversation": "c", "model": "demo-1"}
-BEGAN = {"type": "turn_began", "key": "a", "conversation": "c", "model": "demo-1"}
+READY = {"type": "ready", "conversation": "c", "model": "scripted-1"}
+BEGAN = {"type": "turn_began", "key": "a", "conversation": "c", "model": "scripted-1"}
 SEEN = {"type": "prompt", "key": "a", "state": "seen", "text": "the first"}
 ASK = {
     "type": "ask",
@@ -55,20 +55,20 @@ def line(event: Any) -> bytes:
     return json.dumps(event).encode()
 
 
-def told(*events: Any, dialogue: DemoDialogue | None = None) -> list[Event]:
-    dialogue = dialogue or DemoDialogue()
+def told(*events: Any, dialogue: ScriptedDialogue | None = None) -> list[Event]:
+    dialogue = dialogue or ScriptedDialogue()
     return [concluded for event in events for concluded in dialogue.feed(line(event))]
 
 
-def after(*events: Any) -> DemoDialogue:
-    dialogue = DemoDialogue()
+def after(*events: Any) -> ScriptedDialogue:
+    dialogue = ScriptedDialogue()
     told(*events, dialogue=dialogue)
     return dialogue
 
 
-def parsed(*events: Any, parser: LiveDemoParser | None = None) -> tuple[LiveDemoParser, list[Step]]:
+def parsed(*events: Any, parser: LiveScriptedParser | None = None) -> tuple[LiveScriptedParser, list[Step]]:
     """The parser, and each step as it is shown."""
-    parser = parser or LiveDemoParser()
+    parser = parser or LiveScriptedParser()
     steps: dict[int, Step] = {}
     for at, event in enumerate(events):
         steps |= {step.index: step for step in parser.feed(line(event), at)}
@@ -77,7 +77,7 @@ def parsed(*events: Any, parser: LiveDemoParser | None = None) -> tuple[LiveDemo
 
 class TestDialogue:
     def test_it_is_ready_by_itself(self) -> None:
-        dialogue = DemoDialogue()
+        dialogue = ScriptedDialogue()
         assert (dialogue.opening(), dialogue.ready) == ([], False)
         assert told(READY, READY, dialogue=dialogue) == [Ready("c")]
         assert dialogue.ready
@@ -130,7 +130,7 @@ class TestDialogue:
             {"key": "colour", "text": "Which?", "choices": [{"label": "Blue"}], "several": True, "free": False},
             {"key": "token", "text": "Token?", "secret": True},
         ]
-        dialogue = DemoDialogue()
+        dialogue = ScriptedDialogue()
         [event] = told(
             {"type": "ask", "key": "q", "kind": "question", "title": "?", "questions": questions}, dialogue=dialogue
         )
@@ -160,7 +160,7 @@ class TestDialogue:
         assert told(*changed) == [Changed("model", "v"), Changed("mode", "v")]
 
     def test_open_asks_are_limited(self) -> None:
-        dialogue = DemoDialogue()
+        dialogue = ScriptedDialogue()
         many = told(*(ASK | {"key": f"k{n}"} for n in range(MOST_OPEN)), dialogue=dialogue)
         assert all(isinstance(event, Asked) for event in many)
         dropped, asked = told(ASK | {"key": "one more"}, dialogue=dialogue)
@@ -169,12 +169,12 @@ class TestDialogue:
 
     @given(st.text(), st.text())
     def test_every_text_makes_one_line_of_json(self, key: str, text: str) -> None:
-        written = DemoDialogue().prompt(key, 1, text)
+        written = ScriptedDialogue().prompt(key, 1, text)
         assert written.count(b"\n") == 1
         assert json.loads(written) == {"type": "prompt", "key": key, "text": text}
 
     def test_half_a_character_is_sent_as_a_question_mark(self) -> None:
-        assert json.loads(DemoDialogue().prompt("a", 1, "x\ud83d"))["text"] == "x?"
+        assert json.loads(ScriptedDialogue().prompt("a", 1, "x\ud83d"))["text"] == "x?"
 
 
 class TestSteps:
@@ -187,7 +187,7 @@ class TestSteps:
             (StepKind.PROMPT, "and this"),
             (StepKind.USAGE, ""),
         ]
-        assert (parser.facts.end, parser.facts.agent_session, parser.facts.model) == ("completed", "c", "demo-1")
+        assert (parser.facts.end, parser.facts.agent_session, parser.facts.model) == ("completed", "c", "scripted-1")
         assert parser.facts.usage.total_tokens == 12
         assert parser.facts.unknown == 0
 
@@ -272,7 +272,7 @@ class TestSteps:
         ]
         whole = parsed(*events, *more)[1]
         parser, steps = parsed(*events)
-        resumed = LiveDemoParser()
+        resumed = LiveScriptedParser()
         resumed.resume(parser.checkpoint() or b"")
         latest = {step.index: step for step in [*steps, *parsed(*more, parser=resumed)[1]]}
         assert [(step.kind, step.text, step.status) for step in latest.values()] == [
@@ -308,7 +308,7 @@ EVENTS = st.builds(
 
 @given(st.lists(st.binary(max_size=60) | EVENTS, max_size=12))
 def test_no_output_can_harm_the_dialogue_or_the_parser(lines: list[bytes]) -> None:
-    dialogue, again, parser = DemoDialogue(), DemoDialogue(), LiveDemoParser()
+    dialogue, again, parser = ScriptedDialogue(), ScriptedDialogue(), LiveScriptedParser()
     concluded = [dialogue.feed(line) for line in lines]
     assert [again.feed(line) for line in lines] == concluded
     assert (again.ready, again.interrupt()) == (dialogue.ready, dialogue.interrupt())
@@ -318,7 +318,7 @@ def test_no_output_can_harm_the_dialogue_or_the_parser(lines: list[bytes]) -> No
             json.dumps(step_json(step), ensure_ascii=False).encode()
         checkpoint = parser.checkpoint()
         assert checkpoint is not None
-        LiveDemoParser().resume(checkpoint)
+        LiveScriptedParser().resume(checkpoint)
     parser.close()
 
 
@@ -337,39 +337,39 @@ def request(prompt: str = "x", **own: Any) -> LaunchRequest:
 
 class TestStart:
     def test_a_live_start_is_a_process_of_the_live_player(self) -> None:
-        settings = DemoSettings(live=True, approvals="deny", script="ask", args=("--own",))
-        launch = Demo().command(request("hello", settings=settings))
+        settings = ScriptedSettings(live=True, approvals="deny", script="ask", args=("--own",))
+        launch = Scripted().command(request("hello", settings=settings))
         assert (launch.transport, launch.opening, launch.stdin) == (TRANSPORT, (), "hello")
         assert launch.argv[3:] == (
-            "agentdash.sessions.agents.demo.process.live_player", "--script", "ask", "--speed", "1",
+            "scripted.process.live_player", "--script", "ask", "--speed", "1",
             "--conversation", "0123456789abcdef", "--approvals", "deny", "--own",
         )  # fmt: skip
-        plain = Demo().command(request("hello", settings=DemoSettings(script="ask", args=("--own",))))
+        plain = Scripted().command(request("hello", settings=ScriptedSettings(script="ask", args=("--own",))))
         assert (launch.plain_argv, plain.transport) == (plain.argv, "")
-        assert isinstance(Demo().dialogue(launch.transport, launch.opening), DemoDialogue)
-        assert Demo().dialogue(plain.transport) is None
+        assert isinstance(Scripted().dialogue(launch.transport, launch.opening), ScriptedDialogue)
+        assert Scripted().dialogue(plain.transport) is None
 
     def test_a_conversation_is_resumed(self) -> None:
-        launch = Demo().command(request(settings=DemoSettings(live=True), turn=2, agent_session="c"))
+        launch = Scripted().command(request(settings=ScriptedSettings(live=True), turn=2, agent_session="c"))
         assert launch.argv[launch.argv.index("--resume") + 1] == "c"
 
     @pytest.mark.parametrize(
         ("prompt", "settings"),
-        [("[[demo:none]]", DemoSettings(live=True)), ("x", DemoSettings(live=True, script="none"))],
+        [("[[script:none]]", ScriptedSettings(live=True)), ("x", ScriptedSettings(live=True, script="none"))],
     )
-    def test_a_script_that_does_not_exist_is_refused(self, prompt: str, settings: DemoSettings) -> None:
-        with pytest.raises(UsageError, match="Unknown demo script 'none'"):
-            Demo().command(request(prompt, settings=settings))
+    def test_a_script_that_does_not_exist_is_refused(self, prompt: str, settings: ScriptedSettings) -> None:
+        with pytest.raises(UsageError, match="Unknown script 'none'"):
+            Scripted().command(request(prompt, settings=settings))
 
     def test_its_stream_is_recognized(self) -> None:
-        assert Demo().recognizes("ready", READY)
+        assert Scripted().recognizes("ready", READY)
 
 
 class TestConversation:
     def sent(self, home: Path, text: str = "x", key: str = "", at: int = 0, name: str | None = "c") -> bool | None:
-        launch = Launch(argv=("demo", "--conversation", "c"), stdin=text, transport=TRANSPORT)
+        launch = Launch(argv=("scripted", "--conversation", "c"), stdin=text, transport=TRANSPORT)
         env = {"AGENTDASH_HOME": str(home)}
-        return Demo.own_files.has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
+        return Scripted.own_files.has_prompt(SentPrompt(launch=launch, agent_session=name, env=env, at=at, key=key))
 
     def test_a_prompt_is_found_by_its_key_or_by_its_text_since_its_turn(self, tmp_path: Path) -> None:
         Conversation(tmp_path, "c").add("\nthe words", "a")
@@ -383,13 +383,13 @@ class TestConversation:
     def test_it_cannot_be_told_without_the_folder_or_the_protocol(self, tmp_path: Path) -> None:
         assert self.sent(tmp_path / "nowhere") is None
         assert self.sent(tmp_path, name="../c") is None
-        plain = SentPrompt(launch=Launch(argv=("demo",)), agent_session="c", env={}, at=0)
-        assert Demo.own_files.has_prompt(plain) is None
+        plain = SentPrompt(launch=Launch(argv=("scripted",)), agent_session="c", env={}, at=0)
+        assert Scripted.own_files.has_prompt(plain) is None
 
     @pytest.mark.parametrize("content", [b"", b"{", b"{}", b"\xff", b'["a",1]', b'[{"text":1}]'])
     def test_a_damaged_file_has_no_prompts(self, tmp_path: Path, content: bytes) -> None:
-        (tmp_path / "demo").mkdir()
-        (tmp_path / "demo" / "c.json").write_bytes(content)
+        (tmp_path / "scripted").mkdir()
+        (tmp_path / "scripted" / "c.json").write_bytes(content)
         assert Conversation(tmp_path, "c").prompts == []
 
     def test_two_agents_that_live_at_once_keep_the_prompts_of_both(self, tmp_path):
@@ -400,8 +400,8 @@ class TestConversation:
         assert Conversation(tmp_path, "c").prompts == first.prompts == ["one", "two", "three"]
 
     def test_prompts_without_keys_are_read(self, tmp_path: Path) -> None:
-        (tmp_path / "demo").mkdir()
-        (tmp_path / "demo" / "c.json").write_text('["first", {"text": "second", "key": "k"}]')
+        (tmp_path / "scripted").mkdir()
+        (tmp_path / "scripted" / "c.json").write_text('["first", {"text": "second", "key": "k"}]')
         conversation = Conversation(tmp_path, "c")
         assert conversation.prompts == ["first", "second"]
         assert (conversation.has("k"), conversation.has("")) == (True, False)

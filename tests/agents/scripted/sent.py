@@ -1,10 +1,10 @@
-"""The prompts in the demo agent's own record of a conversation."""
+"""The prompts in the scripted agent's own record of a conversation."""
 
 from pathlib import Path
 
-from agentdash.sessions.agents.demo.conversation import Conversation
 from agentdash.sessions.agents.names import PLAIN_NAME
 from agentdash.sessions.agents.parsing.sent_prompt import CLOCK_MS, SentPrompt, is_readable
+from scripted.conversation import Conversation
 
 
 def conversation_has(home: Path, sent: SentPrompt) -> bool | None:
@@ -27,7 +27,7 @@ def conversation_has(home: Path, sent: SentPrompt) -> bool | None:
 
 
 def _named_in(argv: tuple[str, ...]) -> str | None:
-    """Return the conversation that a start of the demo agent names."""
+    """Return the conversation that a start of the scripted agent names."""
     for option in ("--resume", "--conversation"):
         if option in argv[:-1]:
             return argv[argv.index(option) + 1]

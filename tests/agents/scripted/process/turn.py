@@ -1,4 +1,4 @@
-"""One turn of the demo agent: a script as a generator that yields what it waits for, whichever player drives it."""
+"""One turn of the scripted agent: a script as a generator that yields what it waits for, whichever player drives it."""
 
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import field, structs
 
-from agentdash.sessions.agents.demo import events, live_events
-from agentdash.sessions.agents.demo.place import DemoPlace
-from agentdash.sessions.agents.demo.process.actions import emit, filled, leave, written
-from agentdash.sessions.agents.demo.process.command import Command
-from agentdash.sessions.agents.demo.script import AskFor, Beat, Wake
 from agentdash.sessions.rules.asks.model import Answer, AskKind, Verdict
+from scripted import events, live_events
+from scripted.process.actions import emit, filled, leave, written
+from scripted.process.command import Command
+from scripted.script import AskFor, Beat, Wake
 
 _PERMISSION = (Verdict.ALLOW, Verdict.DENY, Verdict.STOP)
 _ANSWERS = (Verdict.ANSWER, Verdict.DENY, Verdict.STOP)
@@ -28,7 +27,6 @@ Steps = Generator[Wait, Answer | None, live_events.TurnEnded | None]
 class Stage(msgspec.Struct, kw_only=True):
     """The state that all turns of one process share."""
 
-    place: DemoPlace
     speed: float = 1.0
     asks: bool = False
     """The user can be asked; otherwise every ask is declined."""
@@ -83,7 +81,7 @@ class Turn:
             yield from self._run(self._filled(beat.run))
         if beat.write is not None:
             content = self._filled(beat.write.content)
-            emit(self._with_ask(written(self._stage.place, Path(beat.write.path), content)))
+            emit(self._with_ask(written(Path(beat.write.path), content)))
         if beat.leave is not None:
             leave(beat.leave.argv, detached=beat.leave.detached)
         if beat.wake is not None:

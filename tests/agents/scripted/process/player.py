@@ -1,4 +1,4 @@
-"""The demo agent's process of one turn: it plays one script like a real agent, with real commands and files.
+"""The scripted agent's process of one turn: it plays one script like a real agent, with real commands and files.
 
 Like real agents, it runs each command in a process session of its own, and ends quickly and silently at SIGINT.
 """
@@ -8,23 +8,22 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 
-from agentdash.sessions.agents.demo import events
-from agentdash.sessions.agents.demo.conversation import Conversation
-from agentdash.sessions.agents.demo.live_events import TurnEnded
-from agentdash.sessions.agents.demo.place import ONLY_INSIDE, DemoPlace, find_demo
-from agentdash.sessions.agents.demo.process.actions import MODEL, emit
-from agentdash.sessions.agents.demo.process.command import Command
-from agentdash.sessions.agents.demo.process.turn import Stage, Turn
-from agentdash.sessions.agents.demo.script import Beat, load_script
+from agentdash.sessions.storage.paths import default_home
+from scripted import events
+from scripted.conversation import Conversation
+from scripted.live_events import TurnEnded
+from scripted.process.actions import MODEL, emit
+from scripted.process.command import Command
+from scripted.process.turn import Stage, Turn
+from scripted.script import Beat, load_script
 
 
 class Player:
     """Plays one script; what needs the user's permission is declined."""
 
-    def __init__(self, place: DemoPlace, speed: float, prompt: str, earlier: list[str]) -> None:
-        self._turn = Turn(Stage(place=place, speed=speed), words_of(prompt, earlier))
+    def __init__(self, speed: float, prompt: str, earlier: list[str]) -> None:
+        self._turn = Turn(Stage(speed=speed), words_of(prompt, earlier))
         self._running: Command | None = None
 
     def play(self, beats: list[Beat]) -> int:
@@ -72,34 +71,13 @@ def arguments(program: str) -> argparse.ArgumentParser:
     return parser
 
 
-def find_place() -> DemoPlace | None:
-    """Return the demo in which this process may act; print why and return None if there is none."""
-    place = find_demo(Path(os.environ.get("AGENTDASH_HOME", "")))
-    if place is not None and place.holds(Path.cwd()):
-        return place
-    emit(
-        events.Ended(
-            ok=False,
-            input_tokens=0,
-            cached_input_tokens=0,
-            output_tokens=0,
-            reasoning_output_tokens=0,
-            error=ONLY_INSIDE,
-        )
-    )
-    return None
-
-
 def main() -> int:
     """Play one turn; the prompt is read from standard input."""
-    given, _ = arguments("demo_player").parse_known_args()
-    name = given.resume or given.conversation or "demo"
+    given, _ = arguments("player").parse_known_args()
+    name = given.resume or given.conversation or "scripted"
     prompt = sys.stdin.read().strip()
-    place = find_place()
-    if place is None:
-        return 1
-    conversation = Conversation(Path(place.home), name)
-    player = Player(place, given.speed, prompt, conversation.prompts if given.resume else [])
+    conversation = Conversation(default_home(), name)
+    player = Player(given.speed, prompt, conversation.prompts if given.resume else [])
 
     def interrupted(*_: object) -> None:
         player.interrupt()

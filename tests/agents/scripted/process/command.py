@@ -1,4 +1,4 @@
-"""A shell command of the demo agent, in a process session of its own as real agents run theirs."""
+"""A shell command of the scripted agent, in a process session of its own as real agents run theirs."""
 
 import codecs
 import contextlib
@@ -37,7 +37,7 @@ class Command:
             start_new_session=True,
             env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
         )
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        assert self._process.stdout is not None
         self._pipe = self._process.stdout
         self._exit = os.pidfd_open(self._process.pid)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -1,18 +1,18 @@
-"""The demo agent's stream as steps: one turn."""
+"""The scripted agent's stream as steps: one turn."""
 
 from collections.abc import Callable
 from typing import Any
 
 from msgspec import structs
 
-from agentdash.sessions.agents.demo import events
 from agentdash.sessions.agents.parsing.event_parser import EventParser
 from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
+from scripted import events
 
 
-class DemoParser(EventParser):
+class ScriptedParser(EventParser):
     """Parses the stream of one turn."""
 
     decoder = TolerantDecoder(events.AnyEvent)

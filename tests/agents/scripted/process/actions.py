@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from agentdash.sessions.agents.demo import events
-from agentdash.sessions.agents.demo.place import DemoPlace
+from scripted import events
 
-MODEL = "demo-1"
+MODEL = "scripted-1"
 
 
 def emit(event: msgspec.Struct) -> None:
@@ -33,11 +32,13 @@ def filled(value: Any, words: dict[str, str]) -> Any:
     return value
 
 
-def written(place: DemoPlace, path: Path, content: str) -> events.FileChange:
-    """Write a file of the demo; return the event, with the error if the file could not be written."""
+def written(path: Path, content: str) -> events.FileChange:
+    """Write a file; return the event, with the error if the file could not be written."""
     whole = str(path.absolute())
     try:
-        before = place.write(path, content)
+        before = path.read_text("utf-8", "replace") if path.exists() else ""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
     except OSError as error:
         return events.FileChange(path=whole, kind="update", diff="", error=str(error))
     diff = difflib.unified_diff(before.splitlines(), content.splitlines(), lineterm="", n=3)
