@@ -33,14 +33,11 @@ class Selection:
 
     def __init__(self, filter_: Filter, family: str | None = None) -> None:
         self._filter = filter_
+        self.shows_put_away = bool(filter_.away)
+        """True if the filter asks for archived or deleted sessions."""
         self._family = family
         self._members = set() if family is None else {family}
         self._matched: set[str] = set()
-
-    @property
-    def shows_put_away(self) -> bool:
-        """True if the filter asks for archived or deleted sessions."""
-        return bool(self._filter.away)
 
     def add(self, sessions: Iterable[Session]) -> None:
         """Add the sessions that are led by members of the family, in any order."""
@@ -91,16 +88,12 @@ class EventFeed:
         self._selection = selection
         self._trashed = trashed
         self._since = since
-        self._seq = 0
+        self.seq = 0
+        """The position up to which everything was read."""
         self._version: tuple[int, int, int] | None = None
         self._known: dict[str, Session] = {}
         self._open: set[str] = set()
         self._bad: set[str] = set()
-
-    @property
-    def seq(self) -> int:
-        """The position up to which everything was read."""
-        return self._seq
 
     @property
     def over(self) -> bool:
@@ -131,14 +124,14 @@ class EventFeed:
                 f"--since {self._since}: the newest position is {log.seq}. If the database was rebuilt, its positions"
                 " began again: start without --since."
             )
-        self._seq, since, present = log.seq, self._since, self._since is None
+        self.seq, since = log.seq, self._since
         self._selection.add(one.session for one in log.sessions)
-        if since is not None:
-            for one in log.sessions:
-                if one.seq <= since:
-                    self._note(one.session, printed=False)
-        begin = Begin(seq=log.seq if since is None else since, at=now_ms())
-        return [begin, *(self._there(log) if present else self._events(_after(log, since or 0), first=True))]
+        if since is None:
+            return [Begin(seq=log.seq, at=now_ms()), *self._there(log)]
+        for one in log.sessions:
+            if one.seq <= since:
+                self._note(one.session, printed=False)
+        return [Begin(seq=since, at=now_ms()), *self._events(_after(log, since), first=True)]
 
     def more(self) -> list[Begin | Event]:
         """Return the events since the last call; makes no query if no process has committed anything.
@@ -153,8 +146,8 @@ class EventFeed:
             self._known, self._open, self._bad, self._since = {}, set(), set(), None
             return self.begin()
         self._version = version
-        log = changes_after(self._database, self._seq)
-        self._seq = max(self._seq, log.seq)
+        log = changes_after(self._database, self.seq)
+        self.seq = max(self.seq, log.seq)
         self._selection.add(one.session for one in log.sessions)
         return list(self._events(log))
 

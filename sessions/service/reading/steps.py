@@ -163,9 +163,9 @@ class StepsReader:
     def _with_diffs(
         self, session: Session, recorded: "Recorded", turn: int | None, *, brief: bool = False
     ) -> Iterator[Step]:
-        from agentdash.sessions.service.changes.recorded import Dealer
+        from agentdash.sessions.service.changes.recorded import with_diffs
 
-        return Dealer(recorded).deal(self._each_own_step(session, turn, brief=brief))
+        return with_diffs(recorded, self._each_own_step(session, turn, brief=brief))
 
     def _each_own_step(self, session: Session, turn: int | None = None, *, brief: bool = False) -> Iterator[Step]:
         """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
