@@ -1,7 +1,7 @@
 """The facts behind a session's status, and the rule that derived it from them."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -79,17 +79,19 @@ def explain(
     folder = layout.session(session.id)
     locked = runner_lock.is_held(folder.lock)
     held = locked and not runner_is_gone(folder)
+    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
+    elsewhere = "" if session.host == processes.host_name() else " (not this one)"
     facts = [
         Fact("runner's lock", "held" if held else _NO_RUNNERS if locked else "free", str(folder.lock)),
-        Fact(
-            "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
-        ),
+        Fact("host", f"{session.host}{elsewhere}", "sessions.host"),
+        _attention_fact(session),
+        Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"),
+        *family,
     ]
-    facts.append(_attention_fact(session))
-    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
-    facts.append(Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"))
-    facts += family
-    facts += _chain_facts(session)
+    if session.after is not None:
+        facts.append(Fact("waits for", short_id(session.after), "sessions.after"))
+    elif session.followed:
+        facts.append(Fact("started after", short_id(session.followed), "sessions.followed"))
     facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
     facts += [_budget_fact(one, session) for one in budgets]
     facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
@@ -103,25 +105,14 @@ def explain(
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
         facts += _turn_facts(turn)
-        facts += [_mode_fact(turn.mode)] if turn.mode is not None else []
-        facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
-        facts.append(_limits_fact(launch))
-        facts.append(_thresholds_fact(launch))
-        facts.append(_hook_fact(launch, folder.runner_log))
-        facts += [_prompt_fact(prompt) for prompt in prompts if prompt.turn == turn.n]
-        facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
-        facts += [_adjustment_fact(one) for one in adjustments if one.turn == turn.n]
+        facts += _launch_facts(turn, launch, folder.runner_log)
+        facts += _requested(turn.n, prompts, asks, adjustments)
         facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
         facts += _process_facts(layout, session, turn, held)
         facts.append(_file_fact(layout, session, turn))
         facts.append(_log_fact(folder.runner_log))
-    return Explanation(
-        session=session.id,
-        status=session.status,
-        reason=session.reason,
-        rule=_rule(session, turn, held, holding),
-        facts=tuple(facts),
-    )
+    rule = _rule(session, turn, held, holding)
+    return Explanation(session=session.id, status=session.status, reason=session.reason, rule=rule, facts=tuple(facts))
 
 
 def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget | None) -> str:
@@ -142,13 +133,15 @@ def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget
 
 def _turn_facts(turn: Turn) -> list[Fact]:
     exit_code = "unknown" if turn.exit_code is None else str(turn.exit_code)
+    at = turn.stop_requested_at
+    stopped = "no" if at is None else f"by {turn.stop_by}, {max(0, now_ms() - at) // 1000} s ago"
     return [
         Fact("turn", str(turn.n), "turns.n"),
         Fact("command", shlex.join(turn.argv), "turns.launch"),
         Fact("final event", turn.end or "none", "turns.end, by the adapter"),
         Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
         Fact("error", turn.error or "none", "turns.error, by the adapter"),
-        Fact("stop requested", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("stop requested", stopped, "turns.stop_requested_at, turns.stop_by"),
         Fact("runners started", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
@@ -161,21 +154,21 @@ def counted(unreadable: Mapping[str, int]) -> str:
     return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
 
 
-def _prompt_fact(prompt: Prompt) -> Fact:
-    steered = prompt.steered is not None
-    return Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
-
-
-def _ask_fact(asked: RecordedAsk) -> Fact:
-    verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
-    verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
-    return Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
-
-
-def _adjustment_fact(changed: Adjustment) -> Fact:
-    ago = max(0, now_ms() - changed.asked_at) // 1000
-    what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
-    return Fact(f"changed {changed.what}", what, "adjustments")
+def _requested(
+    n: int, prompts: Sequence[Prompt], asks: Sequence[RecordedAsk], adjustments: Sequence[Adjustment]
+) -> Iterator[Fact]:
+    """Yield the prompts of a turn, the asks of its agent, and the changes of settings in it."""
+    for prompt in (one for one in prompts if one.turn == n):
+        steered = prompt.steered is not None
+        yield Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
+    for asked in (one for one in asks if one.turn == n):
+        verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
+        verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
+        yield Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+    for changed in (one for one in adjustments if one.turn == n):
+        ago = max(0, now_ms() - changed.asked_at) // 1000
+        what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
+        yield Fact(f"changed {changed.what}", what, "adjustments")
 
 
 def _mark_facts(marked: Shown) -> list[Fact]:
@@ -227,10 +220,18 @@ def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
     return Fact("turn file", size + begin, str(part.path))
 
 
-def _asked(turn: Turn) -> str:
-    if turn.stop_requested_at is None:
-        return "no"
-    return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+def _launch_facts(turn: Turn, launch: Launch | None, log: Path) -> list[Fact]:
+    """The settings and the limits of the turn, and the thresholds from which the runner considers it stuck."""
+    limits = {} if launch is None else {k: v for k, v in structs.asdict(launch.limits).items() if v is not None}
+    thresholds = {} if launch is None else structs.asdict(launch.attention)
+    facts = [_mode_fact(turn.mode)] if turn.mode is not None else []
+    facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
+    return [
+        *facts,
+        Fact("limits", ", ".join(f"{name}={value}" for name, value in limits.items()) or "none", "turns.launch"),
+        Fact("stuck after", ", ".join(f"{k}={v:g}" for k, v in thresholds.items()) or "unknown", "turns.launch"),
+        _hook_fact(launch, log),
+    ]
 
 
 def _mode_fact(mode: TurnMode) -> Fact:
@@ -251,19 +252,6 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _limits_fact(launch: Launch | None) -> Fact:
-    stated = structs.asdict(launch.limits) if launch else {}
-    limits = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
-    return Fact("limits", limits or "none", "turns.launch")
-
-
-def _chain_facts(session: Session) -> list[Fact]:
-    """The session for which it waits, or whose end started it."""
-    if session.after is not None:
-        return [Fact("waits for", short_id(session.after), "sessions.after")]
-    return [Fact("started after", short_id(session.followed), "sessions.followed")] if session.followed else []
 
 
 def _budget_fact(state: FamilyState, session: Session) -> Fact:
@@ -288,13 +276,6 @@ def _context_fact(session: Session) -> Fact:
     part = f"{share(used, window)} of {tokens(window)}" if window else f"{tokens(used)} of an unknown size"
     advice = f"; compact it: agentdash compact {session.short_id}" if should_compact(used, window) else ""
     return Fact("context", f"{part}{advice}", "sessions.context_tokens, sessions.context_window")
-
-
-def _thresholds_fact(launch: Launch | None) -> Fact:
-    """The thresholds from which the runner considers the session stuck."""
-    stated = structs.asdict(launch.attention) if launch else {}
-    thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
-    return Fact("stuck after", thresholds or "unknown", "turns.launch")
 
 
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:

@@ -13,7 +13,6 @@ from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.session import LIVE, Left, Session, Status, Turn, left_text
 from agentdash.sessions.rules.compaction import judged
@@ -49,11 +48,6 @@ QUEUE_PATIENCE_MS = 3000
 
 SLOW_START_MS = 60_000
 """A runner that lives and has not taken its session's lock by then hangs.  On a loaded machine, seconds are normal."""
-
-READ_SECONDS = 5.0
-"""Time limit for reading a turn file from its beginning; after that, the rest is skipped up to the tail."""
-
-TAIL_BYTES = 1 << 20
 
 MAX_LAUNCHES = 3
 """Runners started for one turn before the turn fails."""
@@ -362,23 +356,12 @@ def parsed_facts(output: FilePart, parser: TurnParser, meter: Meter | None = Non
     ``meter`` gets the lines too.
     """
     steps = 0
-    deadline = monotonic() + READ_SECONDS
     with LineReader(output.path, output.begin, end=output.end) as reader:
-        for line in reader.all_lines():
-            steps = _fed(line, parser, meter, steps)
-            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
-                break
-        reader.skip_to_tail(TAIL_BYTES)
-        for line in reader.all_lines():
-            steps = _fed(line, parser, meter, steps)
+        for line in reader.most_lines():
+            if meter is not None:
+                meter.feed(line)
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
     return parser.facts, steps
-
-
-def _fed(line: bytes, parser: TurnParser, meter: Meter | None, steps: int) -> int:
-    """Feed a line; return the number of steps so far."""
-    if meter is not None:
-        meter.feed(line)
-    return max([steps, *(step.index + 1 for step in parser.feed(line))])
 
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:

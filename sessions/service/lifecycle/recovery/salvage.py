@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class _Message(Struct):
     content: list[_Text] | str = ""
 
 
-class _Thread(Struct):
+class _Place(Struct):
     cwd: str | None = None
 
 
@@ -65,17 +66,13 @@ class _Item(Struct):
 
 
 class _Parameters(Struct):
-    thread: _Thread | None = None
+    thread: _Place | None = None
     item: _Item | None = None
-
-
-class _Meta(Struct):
-    cwd: str | None = None
 
 
 class _Line(Struct):
     type: str = ""
-    payload: _Meta | None = None
+    payload: _Place | None = None
     cwd: str | None = None
     is_replay: bool = field(default=False, name="isReplay")
     message: _Message | None = None
@@ -191,7 +188,8 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     that it named, and the outcome of each turn is read from its output.  A file is one turn, or the turns of a live
     agent that its lines show.
     """
-    numbers = _turn_numbers(folder)
+    matches = (_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl"))
+    numbers = range(1, max((int(match[1]) for match in matches if match), default=0) + 1)
     if not numbers:
         return None
     with LineReader(next(filter(Path.exists, map(folder.output, numbers)))) as reader:
@@ -212,9 +210,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     cwd = _whole_path(named) or _transcript_folder(agent, turns) or UNKNOWN_FOLDER
     newest = turns[-1]
     task = prompts[0].text if prompts else _NO_PROMPT
-    total = Usage()
-    for turn in turns:
-        total = total.plus(turn.usage)
+    total = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
     costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     session = Session(
         id=folder.id, agent=agent.name, title=title_of(task), task=task, status=newest.status,
@@ -265,12 +261,6 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
 
 _TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
 """The name of a turn file as agentdash writes it; other notations of the number, and longer numbers, do not match."""
-
-
-def _turn_numbers(folder: SessionFolder) -> list[int]:
-    """Return the turn numbers from 1 to the last one with a file."""
-    matches = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
-    return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
 
 
 def _cost(facts: Facts, before: float) -> tuple[float | None, float]:
@@ -334,14 +324,11 @@ def _times(folder: SessionFolder, part: _Part) -> tuple[int, int]:
 
     The stderr file is created at the start and seldom written to.
     """
-    began, ended = _file_times(folder, part.stream)
+    files = (folder.errors(part.stream), folder.output(part.stream))
+    moments = [path.stat().st_mtime_ns // 10**6 for path in files if path.exists()]
+    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
+    began, ended = min(moments), max(moments)
     arrivals = ArrivalTimes(folder.times(part.stream), part.begin)
     if part.begin:
         began = arrivals.at(part.begin + 1) or began
     return began, (arrivals.at(part.over) or ended) if part.over is not None else ended
-
-
-def _file_times(folder: SessionFolder, n: int) -> tuple[int, int]:
-    moments = [path.stat().st_mtime_ns // 10**6 for path in (folder.errors(n), folder.output(n)) if path.exists()]
-    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
-    return min(moments), max(moments)
