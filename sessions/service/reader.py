@@ -147,7 +147,7 @@ class SessionReader:
         settings = self.settings.in_folder(start.cwd)
         if start.after:
             self.get(start.after)
-        start = completed(start, settings.config, prompt=checked_prompt(start.prompt))
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
         return build_launch(settings.config, start, home=self.home, notes=settings.notes)
 
     def continued(
@@ -306,19 +306,12 @@ class SessionReader:
 
         Args:
             ref: a session, or the key of an outside lead: ``claude:ID``.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: there is none, or several fit.
         """
         name = ref if ":" in ref else self.get(ref).id
         return self._queries.family_budgets.state(name, self._limits(None))
 
     def period_budgets(self, ref: str | None = None) -> "list[PeriodState]":
-        """Return the budgets of days and weeks with what is used of them: all, or those that bind a session.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: there is no such session, or several fit.
-        """
+        """Return the budgets of days and weeks with what is used of them: all, or those that bind a session."""
         if ref is None:
             return self._queries.period_budgets.states()
         return self._queries.period_budgets.of_session(self.get(ref).id)

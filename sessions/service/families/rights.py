@@ -208,6 +208,8 @@ G = TypeVar("G", bound="Guarded")
 class Guarded:
     """A part of the manager whose acts are checked against the rights of the caller.
 
+    A text ``ref`` names a session as for :meth:`..reader.SessionReader.get`, whose errors each act can raise.
+
     Args:
         rights: those of the manager's caller; there is no default, so that no part acts for the user by omission.
     """

@@ -64,14 +64,9 @@ def stop_session(
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     # The prompt of a later turn is one of those that a stop leaves in the queue.
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id,
-        turn.n,
-        Status.STOPPED,
-        stop_reason(by),
-        "stop requested before it started",
-        by=by,
-        again=only is not None or turn.n > 1,
-    )
+        session.id, turn.n, Status.STOPPED, stop_reason(by), "stop requested before it started",
+        by=by, again=only is not None or turn.n > 1,
+    )  # fmt: skip
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
     # An interrupt ends no processes that were there before the turn.
@@ -150,13 +145,7 @@ class _Errand:
     """Deliver one request to a runner: a living one, an adopting one, or one that only sweeps."""
 
     def __init__(
-        self,
-        layout: Layout,
-        store: Store,
-        session_id: str,
-        turn: int,
-        request: int,
-        settle: Callable[[], None],
+        self, layout: Layout, store: Store, session_id: str, turn: int, request: int, settle: Callable[[], None]
     ) -> None:
         self._layout = layout
         self._store = store

@@ -25,7 +25,7 @@ from agentdash.sessions.runner.processes.runner_lock import HeldLock
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.lifecycle.by_hand_turn import record_by_hand, talk_of
 from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
-from agentdash.sessions.service.lifecycle.session_ref import check_free
+from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free, check_here
 from agentdash.sessions.service.lifecycle.starts.resume_command import ResumeCommand
 from agentdash.sessions.service.lifecycle.wait import wait_until
 from agentdash.sessions.storage.paths import Layout
@@ -189,16 +189,11 @@ def take_over(
 def _check(session: Session) -> None:
     short = session.short_id
     check_free(session, "taken over again")
-    if session.host != processes.host_name():
-        raise SessionBusyError(f"Session {short} runs on {session.host}; take it over there.")
+    check_here(session, "take it over")
     if session.archived_at is not None:
         raise SessionBusyError(f"Session {short} is archived. Restore it first: agentdash restore {short}")
     if not session.status.ended:
-        raise SessionBusyError(
-            f"Session {short} is {session.status}: it can be taken over when turn {session.turn} has ended.",
-            Remedy.WAIT_OR_STOP,
-            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
-        )
+        raise at_work_error(session, f"it can be taken over when turn {session.turn} has ended")
     if session.queued and session.held is None:
         raise SessionBusyError(f"Session {short} has a prompt that is about to be sent.")
     if session.left:
@@ -239,19 +234,10 @@ def _now(store: Store, session: Session) -> Session:
 def _holder(session: Session, command: ResumeCommand, talk: Talk) -> TakenBy:
     me = owner()
     return TakenBy(
-        host=processes.host_name(),
-        user=_user(),
-        tty=_terminal(),
-        since=now_ms(),
-        pid=me.pid,
-        start=me.start,
-        boot_id=me.boot_id,
-        pid_ns=me.pid_ns,
-        run_id=str(uuid.uuid4()),
-        turn=session.turn,
-        argv=command.argv,
-        talks=(talk,),
-    )
+        host=processes.host_name(), user=_user(), tty=_terminal(), since=now_ms(),
+        pid=me.pid, start=me.start, boot_id=me.boot_id, pid_ns=me.pid_ns,
+        run_id=str(uuid.uuid4()), turn=session.turn, argv=command.argv, talks=(talk,),
+    )  # fmt: skip
 
 
 def _user() -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
@@ -25,7 +26,7 @@ from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.prompts.drafts import forget_drafts
 from agentdash.sessions.storage.store import Store
 
-_WRITERS = 8
+WRITERS = 8
 """Number of session records written at the same time."""
 
 
@@ -93,7 +94,7 @@ class Housekeeping(Guarded):
             self._close_agents(changed)
         folders = [self._layout.session(session_id) for session_id in changed]
         # The disk takes the most time, and it can write several files at the same time.
-        for number, _ in enumerate(in_threads(self.record, folders, _WRITERS), 1):
+        for number, _ in enumerate(in_threads(self.record, folders, WRITERS), 1):
             each(number)
         return changed
 
@@ -103,13 +104,6 @@ class Housekeeping(Guarded):
             for session in filter(None, map(self._store.session, session_ids)):
                 if session.status.ended:
                     self._end_workers(session)
-
-    def _archive_reported(self) -> None:
-        """Archive the ephemeral workers that are done, if their leads have read their ends."""
-        changed = self._store.archive_all(self._store.families.reported(), now_ms())
-        self._close_agents(changed)
-        for session_id in changed:
-            self.record(self._layout.session(session_id))
 
     def _close_agents(self, session_ids: Collection[str]) -> None:
         """Request that the live agents of these sessions that wait for prompts are closed."""
@@ -141,11 +135,7 @@ class Housekeeping(Guarded):
 
     @acts("restore")
     def restore(self, ref: str) -> Session:
-        """Bring back a deleted or archived session.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with ``ref``.
-        """
+        """Bring back a deleted or archived session."""
         self._layout.check_writable()
         with suppress(UnknownSessionError):
             session = self._reader.get(ref) if ref != session_ref.LAST else None
@@ -171,22 +161,14 @@ class Housekeeping(Guarded):
 
     @acts("mark")
     def mark_all_seen(self, refs: Sequence[str], *, seen: bool = True) -> list[Session]:
-        """Mark sessions read, or unread if not ``seen``; return them as they are now.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
-        """
+        """Mark sessions read, or unread if not ``seen``; return them as they are now."""
         ids = [self._reader.get(ref).id for ref in refs]
         (self._store.mark_all_seen if seen else self._store.mark_all_unseen)(ids)
         return [self._reader.by_id(session_id) for session_id in ids]
 
     @acts("mark")
     def recall_seen(self, refs: Sequence[str], before: Sequence[Session]) -> list[Session]:
-        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
-        """
+        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``."""
         ids = {self._reader.get(ref).id for ref in refs}
         self._store.recall_seen({one.id: (one.seen_at, one.seen_steps) for one in before if one.id in ids})
         return [self._reader.by_id(session_id) for session_id in ids]
@@ -234,8 +216,11 @@ class Housekeeping(Guarded):
                     with suppress(OSError):
                         poke(self._layout.session(session.id).poke)
         settle(self._layout, self._store)
-        if self._store.families.reported():
-            self._archive_reported()
+        if reported := self._store.families.reported():  # ephemeral workers that are done, and whose leads know it
+            changed = self._store.archive_all(reported, now_ms())
+            self._close_agents(changed)
+            for session_id in changed:
+                self.record(self._layout.session(session_id))
 
     @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
@@ -281,11 +266,7 @@ class Housekeeping(Guarded):
             write_identity(self._store, folder)
 
     def settled(self, ref: str) -> Session:
-        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended or is taken over.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
-        """
+        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended or is taken over."""
         session = self._reader.get(ref)
         if session.status.ended and session.taken_by is None:
             return session
@@ -293,17 +274,22 @@ class Housekeeping(Guarded):
         return self._reader.by_id(session.id)
 
 
-class ManagerPart(Guarded):
-    """A part of the manager that changes sessions, with what most acts need."""
+class Shared(NamedTuple):
+    """What most acts need, the same for all parts of a manager."""
 
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
+    rights: Rights
+    layout: Layout
+    store: Store
+    reader: SessionReader
+    housekeeping: Housekeeping
+
+
+class ManagerPart(Guarded):
+    """A part of the manager that changes sessions."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.rights)
+        _, self._layout, self._store, self._reader, self._housekeeping = shared
 
 
 def _holder(session: Session) -> str:

@@ -35,7 +35,6 @@ class Stopping(Guarded):
         one turn to stop, without workers: if it has ended, those that follow it go on.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
@@ -105,7 +104,6 @@ class Stopping(Guarded):
         :meth:`.housekeeping.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             SessionBusyError: a new turn started first, or a user of this machine has taken it over.
         """
         session = self.reader.get(ref, destructive=True)

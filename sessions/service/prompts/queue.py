@@ -8,36 +8,31 @@ from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.runner.queue.chains import last_message, release
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
-from agentdash.sessions.service.families.rights import Guarded, Rights, acts
+from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_prompt
-from agentdash.sessions.service.prompts.affordable import check_affordable
+from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared
 from agentdash.sessions.service.prompts.prompter import Prompter, PromptOptions, Sent
-from agentdash.sessions.service.reader import SessionReader
-from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.chains import Waiting
 from agentdash.sessions.storage.prompts.new_turn import limits_now
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.sessions.storage.prompts.unconfirmed import Unconfirmed, dismiss
-from agentdash.sessions.storage.store import Store
 
 SHORTEST_KEY = 4
 """The fewest characters of a key that name a prompt."""
 
 
-class SessionQueue(Guarded):
+class SessionQueue(ManagerPart):
     """The queue of each session.
 
     A waiting prompt is named by its position (1 is the next) or by the beginning of its key, which does not change if
     others come and go.
     """
 
-    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
+    def __init__(self, shared: Shared, prompter: Prompter) -> None:
+        super().__init__(shared)
         self._prompter = prompter
-        self._build = builder(layout, store)
+        self._build = builder(shared.layout, shared.store)
 
     def prompts(self, ref: str) -> list[QueuedPrompt]:
         """Return the prompts that wait, in the order in which they will be sent."""
@@ -231,14 +226,8 @@ def _not_unconfirmed(session: Session, turn: int) -> UsageError:
     return UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
 
 
-class SessionChains(Guarded):
+class SessionChains(ManagerPart):
     """The decisions of the user about sessions that wait; a stop cancels them as it cancels any queued session."""
-
-    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
 
     @acts("start")
     def start(self, ref: str, *, answer: bool = True) -> Session:
@@ -248,7 +237,6 @@ class SessionChains(Guarded):
             answer: give it the last message of the other session's newest turn, if there is one.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: it does not wait for another one.
             RefusalError: a limit or a budget of its lead forbids it now.
             StoreError: the answer cannot be read.
@@ -267,7 +255,6 @@ class SessionChains(Guarded):
         """Make a session that waits wait for another one instead; it starts at once if that one is done.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: it does not wait for another one.
             UsageError: the other one is the session itself, or waits for it.
         """
