@@ -8,12 +8,12 @@ whose server was killed before it wrote the answer is named again.
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agentdash.sessions.mcp.orchestration.family import Family, overview
 from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.refusals import refusal
-from agentdash.sessions.model.errors import AgentdashError, AmbiguousSessionError, UnknownSessionError
+from agentdash.sessions.model.errors import AgentdashError, UnknownSessionError
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.limits.family_account import Account
 from agentdash.sessions.runner.processes import runner_lock
@@ -24,6 +24,7 @@ from agentdash.sessions.storage.families.workers import Workers
 from agentdash.sessions.storage.paths import Layout
 
 if TYPE_CHECKING:
+    from agentdash.sessions.mcp.clients import Client
     from agentdash.sessions.service.manager import SessionManager
 
 
@@ -105,14 +106,6 @@ class Reading:
             self._locks.pop().release()
 
 
-class Client(Protocol):
-    """The facts about the calling program that the tools need."""
-
-    @property
-    def wait_seconds(self) -> float:
-        """The longest time for which a call may wait before the client gives up."""
-
-
 class Calls:
     """One call of a tool.
 
@@ -122,7 +115,7 @@ class Calls:
     """
 
     def __init__(
-        self, manager: "SessionManager", client: Client, cancelled: threading.Event, progress: Callable[[str], None]
+        self, manager: "SessionManager", client: "Client", cancelled: threading.Event, progress: Callable[[str], None]
     ) -> None:
         self.manager = manager
         self.client = client
@@ -145,14 +138,10 @@ class Calls:
         except AgentdashError:
             return OrchestrationSettings()
 
-    def own_session(self) -> Session | None:
-        """Return the session from inside which the call comes."""
-        session = self.manager.caller.session
-        return self.manager.store.session(session) if session is not None else None
-
     def root(self) -> str:
         """Return the folder from which relative folders begin: that of the caller's session, else of this process."""
-        own = self.own_session()
+        session = self.manager.caller.session
+        own = self.manager.store.session(session) if session is not None else None
         return own.cwd if own is not None else str(Path.cwd())
 
     def slice(self, seconds: float) -> float:
@@ -183,8 +172,6 @@ class Calls:
         """Return a session of another lead, or of the user, that a text means."""
         try:
             return self.manager.reader.get(ref, destructive=True) if not ref.strip().startswith("@") else None
-        except (UnknownSessionError, AmbiguousSessionError):
-            return None
         except AgentdashError:
             return None
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,14 +97,17 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
             session = _under_way(calls, session)
             _check_started(calls, session)
         waited = wait_for_one(calls, session.id, arguments.wait_s)
-        session = calls.manager.reader.by_id(session.id)
+        session, place = calls.manager.reader.by_id(session.id), 0
+        if session.status is Status.QUEUED and session.after is None:
+            waiting = calls.manager.reader.sessions(statuses=[Status.QUEUED])
+            place = sum(one.created_at <= session.created_at and one.after is None for one in waiting)
         return Delegated(
             session=calls.family().name(session.id),
             status=str(session.status),
             agent=session.agent,
             model=words(session.model or "", 80),
             cwd=words(session.cwd, 400),
-            place=_place_in_queue(calls, session),
+            place=place,
             existing=existing,
             warnings=tuple(words(one, 200) for one in calls.manager.reader.warnings(session.id)[:5]),
             ended=waited.ended if waited else (),
@@ -215,20 +219,11 @@ def _check_started(calls: Calls, session: Session) -> None:
     if session.status is not Status.FAILED or session.steps:
         return
     calls.reading.name_in_refusal(session)
-    try:
+    stderr = ""
+    with suppress(AgentdashError):
         stderr = clean(calls.manager.reader.outputs.stderr_tail(session.id, most=_STDERR_BYTES)[0])
-    except AgentdashError:
-        stderr = ""
     first = next((line.strip() for line in stderr.splitlines() if line.strip()), "")
     name = calls.family().name(session.id)
     output = f" stderr: {words(first, 300)}" if first else ""
     fact = f"Worker {name} could not start: {words(session.reason or 'no reason is known', 300)}.{output}"
     raise refusal("start_failed", fact, f'read(session="{name}", part="stderr"), then delegate differently.')
-
-
-def _place_in_queue(calls: Calls, session: Session) -> int:
-    """Return the place of a worker in the queue; 0 if it has left it."""
-    if session.status is not Status.QUEUED or session.after is not None:
-        return 0
-    waiting = calls.manager.reader.sessions(statuses=[Status.QUEUED])
-    return sum(one.created_at <= session.created_at and one.after is None for one in waiting)
