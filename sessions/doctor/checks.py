@@ -50,7 +50,7 @@ def examine(
     """Run all checks; creates no state folder and no database, and raises nothing.
 
     Args:
-        layout: the state folder, which need not exist.
+        layout: need not exist.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         check: the front end's own check of the settings; raises ConfigError.
     """

@@ -88,8 +88,10 @@ def pidfd(_: Subject) -> Iterator[Finding]:
 
 def environments(subject: Subject) -> Iterator[Finding]:
     """Check whether the environment of our own processes can be read: it holds the tags that find them."""
-    hidden = _hidepid(parse_mounts(subject.text(MOUNTS)))
-    where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
+    mounts = (one for one in parse_mounts(subject.text(MOUNTS)) if one.point == _PROC and one.kind == "proc")
+    options = {option for one in mounts for option in one.options}
+    hidden = next((option for option in options if option.startswith("hidepid=")), "hidepid=0")
+    where = str(_PROC) if hidden in ("hidepid=0", "hidepid=off") else f"{_PROC} is mounted with {hidden}"
     if processes.environment(os.getpid()):
         yield ok("processes", f"{where}: tags of own processes are readable")
     else:
@@ -101,13 +103,6 @@ def subreaper_known() -> bool:
     """Return whether the kernel has subreapers; queries it, so that this process does not become one."""
     answer = ctypes.c_int()
     return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)
-
-
-def _hidepid(mounts: list[Mount]) -> str | None:
-    """Return the option that hides other users' processes, if it is on."""
-    options = {option for mount in mounts if mount.point == _PROC and mount.kind == "proc" for option in mount.options}
-    option_set = next((option for option in options if option.startswith("hidepid=")), None)
-    return None if option_set in ("hidepid=0", "hidepid=off") else option_set
 
 
 FEW_INSTANCES = 128
@@ -310,9 +305,10 @@ def tmux_options(subject: Subject) -> Iterator[Finding]:
         yield warn("tmux", "inside tmux, but no tmux command in PATH", "add its folder to PATH")
         return
     version = commands.ask([tmux, "display-message", "-p", "#{version}"], subject.env)
-    yield passthrough(
-        commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=_is_since(version, 3, 4)
-    )
+    # ``3.4``, ``3.3a``, ``next-3.5``
+    numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
+    has_all = numbers is not None and tuple(map(int, numbers.groups())) >= (3, 4)
+    yield passthrough(commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=has_all)
     yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
     yield escape_time(commands.ask([tmux, "show", "-sv", "escape-time"], subject.env))
 
@@ -350,12 +346,6 @@ def escape_time(answer: Answer) -> Finding:
     if known and int(answer.first_line) <= LONGEST_ESCAPE_MS:
         return ok("tmux escape-time", found)
     return warn("tmux escape-time", f"{found}: Esc is delayed", "add to ~/.tmux.conf: set -sg escape-time 10")
-
-
-def _is_since(version: Answer, *since: int) -> bool:
-    """Return whether tmux reports this version or a later one: ``3.4``, ``3.3a``, ``next-3.5``."""
-    numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
-    return numbers is not None and tuple(map(int, numbers.groups())) >= since
 
 
 def _value(answer: Answer) -> str:
