@@ -118,11 +118,7 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
 
 
 def _existing(calls: Calls, arguments: Delegate) -> Session | None:
-    """Return the caller's worker that has this key, also if it could not be started now.
-
-    Raises:
-        UsageError: it has another task.
-    """
+    """Return the caller's worker that has this key, also if it could not be started now."""
     key = arguments.key
     session = next((one for one in calls.family().own() if one.key == key), None) if key else None
     if session is not None:
@@ -134,11 +130,6 @@ def _existing(calls: Calls, arguments: Delegate) -> Session | None:
 
 
 def _start(calls: Calls, arguments: Delegate) -> "Start":
-    """Return the request for the start.
-
-    Raises:
-        RefusalError: an argument is not usable.
-    """
     from agentdash.sessions.rules.launch import Start
 
     reader, manager = calls.manager.reader, calls.manager
@@ -178,12 +169,6 @@ def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
 
 
 def _agent(name: str, agents: "Sequence[AgentInfo]", settings: OrchestrationSettings) -> "AgentInfo":
-    """Return the agent of this name.
-
-    Raises:
-        RefusalError: it is not known or not installed.
-        NotAllowedError: the settings do not allow it to workers.
-    """
     usable = [one.name for one in agents if one.installed and settings.allows(one.name)]
     choice = f"use one of: {', '.join(usable)}." if usable else "ask the user to install an agent."
     found = next((one for one in agents if one.name == name), None)
@@ -211,11 +196,7 @@ def _under_way(calls: Calls, session: Session) -> Session:
 
 
 def _check_started(calls: Calls, session: Session) -> None:
-    """Refuse the result of a start that failed: the worker is there, and can be read.
-
-    Raises:
-        RefusalError: it failed before it did anything.
-    """
+    """Refuse the result of a start that failed: the worker is there, and can be read."""
     if session.status is not Status.FAILED or session.steps:
         return
     calls.reading.name_in_refusal(session)

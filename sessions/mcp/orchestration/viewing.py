@@ -44,11 +44,6 @@ def list_sessions(calls: Calls, arguments: ListSessions) -> Listed:
 
 
 def _status(text: str) -> Status | None:
-    """Return the status of a filter.
-
-    Raises:
-        RefusalError: it is not a status.
-    """
     name = text.strip().lower()
     if not name:
         return None

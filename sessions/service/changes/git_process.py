@@ -121,11 +121,7 @@ def _listen(process: "subprocess.Popen[bytes]", limit: int) -> GitOutput:
 
 
 def _chunks(pipes: Sequence[IO[bytes]], deadline: float) -> Iterator[tuple[object, bytes]]:
-    """Yield the output of any pipe, until all are closed.
-
-    Raises:
-        GitError: the deadline has passed.
-    """
+    """Yield the output of any pipe, until all are closed."""
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)

@@ -129,11 +129,7 @@ class Stopping(Guarded):
         stop_workers(self.store, session, lambda one: self._stop(one, GENTLY))
 
     def _stop(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
-        """Stop a session without its workers.
-
-        Raises:
-            SessionBusyError: a user has taken it over.
-        """
+        """Stop a session without its workers."""
         return self._end(self._not_taken(session), how, turn)
 
     def _end(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
@@ -149,11 +145,7 @@ class Stopping(Guarded):
         return receipt
 
     def _not_taken(self, session: Session) -> Session:
-        """Return a session, as it is now, that no user has taken over.
-
-        Raises:
-            SessionBusyError: one has.
-        """
+        """Return a session, as it is now; refuse one that a user has taken over."""
         session = self.reader.by_id(session.id)
         if session.taken_by is not None:
             self.housekeeping.settle()

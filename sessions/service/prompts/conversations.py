@@ -136,7 +136,6 @@ class SessionConversations(ManagerPart):
         return effect if dry_run else self._made(opened, undo, effect)
 
     def _effect(self, opened: Opened, mark: Mark) -> Effect:
-        """Return the effect that a mark would have."""
         session, source, recorded = opened.session, opened.source, opened.recorded
         before, after = source.history(), _history_with(source, mark)
         place = after.position
@@ -255,12 +254,6 @@ class SessionConversations(ManagerPart):
         return self._begin(start, loaded.config, launch, recipe.env, mark)
 
     def _fork_place(self, source: Source, turn: int | None, step: int | None) -> tuple[int, int | None]:
-        """Return the place of a fork.
-
-        Raises:
-            UsageError: there is no such turn or step.
-            SessionBusyError: the turn has not ended, or the session runs on another host.
-        """
         session = source.session
         check_here(session, "fork it")
         if turn is None:
@@ -279,11 +272,7 @@ class SessionConversations(ManagerPart):
         return taken_up(self._layout, self._store, session_id, Recorded(None, (fork,)), settings)
 
     def _opened(self, ref: str) -> Opened:
-        """Return a session that takes prompts, with its records.
-
-        Raises:
-            SessionBusyError: it takes none.
-        """
+        """Return a session that takes prompts, with its records."""
         session = self._housekeeping.settled(ref)
         if agent_named(session.agent).conversations is None:
             raise SessionBusyError(f"Session {session.short_id} is a {session.agent} and has no conversation.")
@@ -309,11 +298,7 @@ class SessionConversations(ManagerPart):
         return opened
 
     def _checked_step(self, source: Source, turn: int, step: int | None) -> int | None:
-        """Return a step of a turn; None for the end of the turn, also if what follows the step adds nothing.
-
-        Raises:
-            UsageError: there is no such turn or step.
-        """
+        """Return a step of a turn; None for the end of the turn, also if what follows the step adds nothing."""
         session = source.session
         if not any(one.n == turn for one in source.turns):
             raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
@@ -335,7 +320,6 @@ class SessionConversations(ManagerPart):
 
 
 def _next_mark(opened: Opened, kind: MarkKind, **fields: int | None) -> Mark:
-    """Return the mark that would come next."""
     session = opened.session
     return Mark(id=opened.newest_mark + 1, session=session.id, kind=kind, after=session.turn, **fields)  # type: ignore[arg-type]
 

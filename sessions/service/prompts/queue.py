@@ -144,11 +144,7 @@ class SessionQueue(ManagerPart):
         return self._reader.by_id(session.id)
 
     def _check_limits(self, session: Session, prompts: Sequence[QueuedPrompt]) -> None:
-        """Refuse to begin a turn with a prompt if the session has used up a limit: the prompt stays in the queue.
-
-        Raises:
-            SessionBusyError: it has; the error names the command that raises the limit.
-        """
+        """Refuse to begin a turn with a prompt if the session has used up a limit: the prompt stays in the queue."""
         if not session.status.ended:
             return
         options = self._store.recipe(session.id).options

@@ -168,12 +168,7 @@ class StepsReader:
         return with_diffs(recorded, self._each_own_step(session, turn, brief=brief))
 
     def _each_own_step(self, session: Session, turn: int | None = None, *, brief: bool = False) -> Iterator[Step]:
-        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
+        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds."""
         find_turn(session, turn)
         return self._opened(session).every_step_once(None if turn is None else (turn,), brief=brief)
 

@@ -193,11 +193,7 @@ def _filled(source: Source, recipe: Recipe | None, start: Start) -> Start:
 
 
 def _record(layout: Layout, queries: Queries, source: Source) -> Record:
-    """Return the record of what is visible of the source.
-
-    Raises:
-        UsageError: nothing is.
-    """
+    """Return the record of what is visible of the source."""
     record = recorded(visible_steps(layout, queries, source, source.history()))
     if record.empty:
         raise UsageError(f"Session {source.session.short_id} has no conversation yet: there is nothing to continue.")

@@ -83,11 +83,6 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def _existing(path: Path) -> str:
-    """Return the path of a folder.
-
-    Raises:
-        UsageError: it does not exist, is not a folder, or has a name that is not text.
-    """
     checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -223,11 +218,7 @@ def _request(start: Start, settings: AgentSettings, later: LaterTurn | None) -> 
 
 
 def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:
-    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others.
-
-    Raises:
-        UsageError: the agent takes none.
-    """
+    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others."""
     given = checked_text(settings.instructions or "", "instruction text")
     if given and not agent.takes_instructions:
         raise UsageError(f"{agent.title} takes no instructions.")
