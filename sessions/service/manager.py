@@ -31,7 +31,6 @@ from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.service.families.joining import joined, membership, parent_of, source_of
 from agentdash.sessions.service.families.reach import MADE_INSIDE, known_caller, rights_of
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.kept_settings import keep_start
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     adopt_settings,
     build_launch,
@@ -43,7 +42,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
 )
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.lifecycle.wait import wait_until
-from agentdash.sessions.service.managing.housekeeping import Housekeeping, Shared
+from agentdash.sessions.service.managing.housekeeping import Housekeeping, Shared, keep_start
 from agentdash.sessions.service.managing.spending import SessionBudgets, SessionPrices
 from agentdash.sessions.service.managing.stopping import Stopping
 from agentdash.sessions.service.managing.trusting import ProjectTrust

@@ -283,8 +283,7 @@ class SessionReader:
 
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
-        from agentdash.sessions.service.families.explaining import family_facts
-        from agentdash.sessions.service.lifecycle.explain import explain
+        from agentdash.sessions.service.lifecycle.explain import explain, family_facts
 
         session = self.get(ref)
         turns = self._queries.turns(session.id)

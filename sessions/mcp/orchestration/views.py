@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.mcp.orchestration.family import Family, need
+from agentdash.sessions.mcp.orchestration.calls import Calls, Family, need
 from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.schemas import Asked, Did, Shared, WorkerResult
 from agentdash.sessions.model.errors import AgentdashError
@@ -24,7 +24,6 @@ from agentdash.sessions.text.unhidden import unhidden
 from agentdash.sessions.text.units import dollars
 
 if TYPE_CHECKING:
-    from agentdash.sessions.mcp.orchestration.calls import Calls
     from agentdash.sessions.rules.asks.model import Ask
     from agentdash.sessions.rules.asks.recorded import RecordedAsk
     from agentdash.sessions.service.reader import SessionReader
@@ -204,7 +203,7 @@ def fitted(make: Callable[[Detail], R]) -> R:
 class Views:
     """Makes results of workers."""
 
-    def __init__(self, calls: "Calls", family: Family) -> None:
+    def __init__(self, calls: Calls, family: Family) -> None:
         self._reader = calls.manager.reader
         self._family = family
         self._facts: dict[str, TurnFacts | None] = {}

@@ -7,20 +7,16 @@ such number: this process remembers what it named.
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from agentdash.sessions.mcp.orchestration.family import Family, need
+from agentdash.sessions.mcp.orchestration.calls import Calls, Family, need
 from agentdash.sessions.mcp.orchestration.refusals import refused
 from agentdash.sessions.mcp.orchestration.schemas import Waited, WaitFor
 from agentdash.sessions.mcp.orchestration.views import MOST_AT_ONCE, Detail, Views, fitted
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import RefusalError
 from agentdash.sessions.model.session import Session
-
-if TYPE_CHECKING:
-    from agentdash.sessions.mcp.orchestration.calls import Calls
 
 _REMEMBERED = 2_000
 
@@ -53,7 +49,7 @@ class Wait:
             its answer.
     """
 
-    def __init__(self, calls: "Calls", ids: Sequence[str] | None, prompt: int | None = None) -> None:
+    def __init__(self, calls: Calls, ids: Sequence[str] | None, prompt: int | None = None) -> None:
         self._calls = calls
         self._chosen = ids
         self._prompt = prompt
@@ -228,7 +224,7 @@ def _next(waited: Waited, *, more: bool) -> str:
     return "" if waited.ended else after_nothing
 
 
-def wait_for(calls: "Calls", arguments: WaitFor) -> Waited:
+def wait_for(calls: Calls, arguments: WaitFor) -> Waited:
     """Wait until a worker ends or needs its lead, or the time is over."""
     with refused():
         family, chosen = calls.family(), None
@@ -237,7 +233,7 @@ def wait_for(calls: "Calls", arguments: WaitFor) -> Waited:
         return Wait(calls, chosen).until(arguments.until, arguments.seconds)
 
 
-def wait_for_one(calls: "Calls", session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:
+def wait_for_one(calls: Calls, session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:
     """Wait for one worker, for the tools that offer it; None if no wait is requested.
 
     ``prompt`` is the number of the prompt that the call sent, whose turn is the one to wait for.

@@ -1,4 +1,4 @@
-"""The facts behind a session's status, and the rule that derived it from them."""
+"""The facts behind a session's status and its place in a family, and the rule that derived the status from them."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,9 +7,11 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.lost_conversation import lost_conversation
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.facts import Fact
+from agentdash.sessions.model.membership import Led, Lifecycle
 from agentdash.sessions.model.session import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.rules.attention import attention
@@ -25,14 +27,16 @@ from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.status import MEANINGS
 from agentdash.sessions.runner.hooks.log_line import is_hook_line
 from agentdash.sessions.runner.processes import processes, runner_lock
-from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, survivors
-from agentdash.sessions.service.lifecycle.recovery.usurpers import runner_is_gone
+from agentdash.sessions.runner.queue.waking import decision
+from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, runner_is_gone, survivors
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_of
+from agentdash.sessions.storage.wakes import Wakes
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.unhidden import unhidden_line
-from agentdash.sessions.text.units import share, tokens
+from agentdash.sessions.text.units import count, share, tokens
 
 _LOG_BYTES = 4096
 _NO_RUNNERS = "held by a process that is not the runner"
@@ -151,7 +155,7 @@ def _turn_facts(turn: Turn) -> list[Fact]:
 
 def counted(unreadable: Mapping[str, int]) -> str:
     """List the fields that could not be read, each with its count if above one."""
-    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
+    return ", ".join(name if number == 1 else f"{name} x{number}" for name, number in unreadable.items())
 
 
 def _requested(
@@ -204,9 +208,9 @@ def _process_facts(layout: Layout, session: Session, turn: Turn, held: bool) -> 
         lives = "lives" if agent_lives(turn) else "is gone"
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
     if turn.status in ENDED and session.warm_since is None:
-        count = len(survivors(layout, turn))
+        left = len(survivors(layout, turn))
         who = "the runner" if held else "no runner"
-        facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
+        facts.append(Fact("processes left", f"{left}{f', watched by {who}' if left else ''}", "a scan just now"))
     return facts
 
 
@@ -302,3 +306,59 @@ def _log_fact(path: Path) -> Fact:
         return Fact("runner's log", error.strerror or str(error), str(path))
     last = next((line for line in reversed(lines) if line.strip()), "empty")
     return Fact("runner's log", last, str(path))
+
+
+_LEADS = {
+    Led.AT_WORK: "is at work",
+    Led.WAKES: "has ended its turn, and the ends of its workers wake it",
+    Led.OVER: "has ended, and nothing wakes it: what its workers need is for the user",
+}
+
+_FATES: Mapping[Lifecycle, str] = {
+    "linked": "stopped with its lead",
+    "detached": "goes on if its lead is stopped",
+    "ephemeral": "stopped with its lead; archived once done and read",
+}
+
+
+def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
+    """Return a worker's place and what it leaves to its lead, and why a lead is woken; empty outside a family."""
+    facts = [*_place(session), *([_worker(queries, session)] if session.led is not None else [])]
+    wakes = Wakes(queries.database)
+    family = wakes.family(session.id) if wakes.is_lead(session.id) else None
+    if family is None:
+        return tuple(facts)
+    gather = wakes.gather(session.id)
+    now = decision(family, takes_prompts=agent_named(family.lead.agent).conversations is not None)
+    if gather is not None and now.wakes:
+        value = f"in {max(0, gather.due_at - now_ms()) // 1000} s: {now.reason}"
+    else:
+        value = f"{'due' if now.wakes else 'no'}: {now.reason}"
+    facts.append(Fact("wakes", value, "wakes, queue, sessions.reported_turn, sessions.woken_turn"))
+    facts.append(Fact("woken", f"{count(family.lead.used, 'time')} of {family.lead.most}", "wake_ends, settings"))
+    return tuple(facts)
+
+
+def _place(session: Session) -> list[Fact]:
+    """Return the place of a session in a family; none for a session that only the user started."""
+    if session.parent is None and session.lead is None and session.key is None:
+        return []
+    lead = f"session {short_id(session.parent)}" if session.parent is not None else session.lead or "none"
+    facts = [
+        Fact("lead", f"{one_line(lead)}, depth {session.depth}", "sessions.parent, lead, depth"),
+        Fact("lifecycle", f"{session.lifecycle}: {_FATES[session.lifecycle]}", "sessions.lifecycle"),
+    ]
+    named = {"key": session.key, "call": session.call}
+    return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
+
+
+def _worker(queries: Queries, session: Session) -> Fact:
+    name = short_id(session.parent or "")
+    value = f"{name} {_LEADS[session.led or Led.OVER]}"
+    if session.escalated:
+        reserved = any(asked.ask.for_user for asked in queries.asks.open(session.id))
+        value += "; only you can allow what it asks" if reserved else "; it did not see to this in time"
+    if session.status.ended:
+        read = "has" if session.reported_turn >= session.turn else "has not"
+        value += f"; it {read} read the end of turn {session.turn}"
+    return Fact("its lead", value, "sessions, settings")

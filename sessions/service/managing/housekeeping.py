@@ -1,4 +1,7 @@
-"""Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died."""
+"""Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died.
+
+Runners and the MCP server read no settings: a front end that has read the file stores what they need in the database.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -12,13 +15,14 @@ from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import Guarded, Rights, acts
-from agentdash.sessions.service.kept_settings import keep_settings
 from agentdash.sessions.service.lifecycle import session_ref
 from agentdash.sessions.service.lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
 from agentdash.sessions.service.lifecycle.recovery.reconcile import settle
 from agentdash.sessions.service.lifecycle.session_ref import check_movable, held_elsewhere
 from agentdash.sessions.service.lifecycle.starts.launch_plan import new_title
 from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.settings.config import Config, Loaded
+from agentdash.sessions.settings.sections import period_budgets, project_budgets, real
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.files.trash import Cleaned
@@ -28,6 +32,32 @@ from agentdash.sessions.storage.store import Store
 
 WRITERS = 8
 """Number of session records written at the same time."""
+
+
+def keep_settings(store: Store, config: Config) -> bool:
+    """Store what runners and the MCP server need of the settings; return whether a budget changed."""
+    store.keep(
+        {
+            "max_running": config.queue.max_running,
+            "max_depth": config.orchestration.max_depth,
+            "wakes": config.orchestration.wakes,
+            "escalate_ms": round(config.orchestration.escalate_seconds * 1000),
+        }
+    )
+    return store.period_budgets.keep(period_budgets(config.budgets))
+
+
+def keep_start(store: Store, settings: Loaded, *, own: bool = True) -> None:
+    """Store what the runner of a start needs; the budgets of a project bind its folder beside the user's own.
+
+    ``own`` is false for a start by a session: the file that it reads is not stored in place of the user's.
+    """
+    project = settings.project
+    if own:
+        keep_settings(store, settings.config if project is None else project.own)
+    if project is not None:
+        root = project.path.parent
+        store.period_budgets.keep(project_budgets(project.stated, root), real(str(root)))
 
 
 class Housekeeping(Guarded):

@@ -24,7 +24,6 @@ from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.kept_settings import keep_settings
 from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
 from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
@@ -36,7 +35,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
 )
 from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
-from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared, keep_settings
 from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, resend_key
