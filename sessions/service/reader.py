@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 class SessionReader:
     """Answers every query of a front end, and has no way to change a session.
 
+    Each query raises ``StoreError`` if the database cannot be read.
+
     Args:
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         starters: the parents and leads of the sessions that the caller started: ``@last`` is the newest of these.
@@ -225,11 +227,7 @@ class SessionReader:
         )
 
     def usage(self, query: "UsageQuery") -> "UsageTable":
-        """Return the use of tokens and money by groups; deleted sessions count, because the money was spent.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
+        """Return the use of tokens and money by groups; deleted sessions count, because the money was spent."""
         return self._usage.table(query)
 
     def sessions_of_usage(
@@ -238,9 +236,6 @@ class SessionReader:
         """Return the ids of the sessions of a group, of a column (its first day), or of a group in a column.
 
         The sessions with the greatest use come first; deleted ones are among them.
-
-        Raises:
-            StoreError: the database cannot be read.
         """
         return self._usage.sessions(query, group, column)
 

@@ -125,7 +125,7 @@ class _Read:
         if self._transcript is None or len(self._edits) >= MOST_EDITS:
             return
         for edit in self._transcript.read_on():
-            kept = edit if self._room > 0 else structs.replace(edit, changes=tuple(map(_counts_only, edit.changes)))
+            kept = edit if self._room > 0 else _counts_only(edit)
             self._room -= sum(len(change.diff.text) for change in kept.changes if change.diff)
             self._edits.append(kept)
             if len(self._edits) >= MOST_EDITS:
@@ -173,6 +173,6 @@ def _filled(change: Change, recorded: RecordedChange | None) -> Change:
     )
 
 
-def _counts_only(change: RecordedChange) -> RecordedChange:
-    diff = change.diff
-    return structs.replace(change, diff=diff and Diff("", diff.added, diff.removed, cut=True))
+def _counts_only(edit: RecordedEdit) -> RecordedEdit:
+    short = ((one, one.diff and Diff("", one.diff.added, one.diff.removed, cut=True)) for one in edit.changes)
+    return structs.replace(edit, changes=tuple(structs.replace(one, diff=diff) for one, diff in short))

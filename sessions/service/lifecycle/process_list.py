@@ -33,15 +33,14 @@ def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
     found = SessionProcesses.of_turn(folder, turn).find(patient=False)
     living = sorted(found.values(), key=lambda process: process.start)
     ports = processes.listening_ports([process.pid for process in living])
-    return [_info(process, ports.get(process.pid, ())) for process in living]
-
-
-def _info(process: processes.Process, ports: tuple[int, ...]) -> ProcessInfo:
-    cpu_s, rss_bytes = processes.usage(process.pid)
-    return ProcessInfo(
-        pid=process.pid, parent=process.parent, command=process.command, age_s=processes.age_seconds(process),
-        cpu_s=cpu_s, rss_bytes=rss_bytes, ports=ports,
-    )  # fmt: skip
+    return [
+        ProcessInfo(
+            pid=process.pid, parent=process.parent, command=process.command, age_s=processes.age_seconds(process),
+            cpu_s=cpu_s, rss_bytes=rss_bytes, ports=ports.get(process.pid, ()),
+        )
+        for process in living
+        for cpu_s, rss_bytes in [processes.usage(process.pid)]
+    ]  # fmt: skip
 
 
 class Loads:

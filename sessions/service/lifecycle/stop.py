@@ -23,12 +23,7 @@ from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
 from agentdash.sessions.runner.processes.stop_ladder import KILL_PATIENCE
 from agentdash.sessions.runner.runner_process import poke, send_runner
-from agentdash.sessions.service.lifecycle.recovery.reconcile import (
-    end_usurpers,
-    is_foreign,
-    runner_is_gone,
-    survivors,
-)
+from agentdash.sessions.service.lifecycle.recovery.reconcile import end_usurpers, is_foreign, runner_is_gone, survivors
 from agentdash.sessions.storage.paths import SESSION_ID, Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.text.unhidden import unhidden_line

@@ -148,18 +148,13 @@ class Housekeeping(Guarded):
 
         Raises:
             UsageError: the title is longer than 200 characters, or is not text.
-            UnknownSessionError: the session has just been deleted.
         """
         session = self._reader.get(ref)
         return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
 
     @acts("pin")
     def pin(self, ref: str, pinned: bool = True) -> Session:
-        """Pin a session above the others, or unpin it; pinning twice changes nothing.
-
-        Raises:
-            UnknownSessionError: the session has just been deleted.
-        """
+        """Pin a session above the others, or unpin it; pinning twice changes nothing."""
         session = self._reader.get(ref)
         return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
 
@@ -305,7 +300,7 @@ class Housekeeping(Guarded):
 
 
 class Shared(NamedTuple):
-    """What most acts need, the same for all parts of a manager."""
+    """The things that most acts need, the same for all parts of a manager."""
 
     rights: Rights
     layout: Layout

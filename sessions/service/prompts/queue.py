@@ -26,7 +26,7 @@ class SessionQueue(ManagerPart):
     """The queue of each session.
 
     A waiting prompt is named by its position (1 is the next) or by the beginning of its key, which does not change if
-    others come and go.
+    others come and go.  A change of one that was sent or cancelled first is a ``SessionBusyError``.
     """
 
     def __init__(self, shared: Shared, prompter: Prompter) -> None:
@@ -62,7 +62,6 @@ class SessionQueue(ManagerPart):
 
         Raises:
             UsageError: the text is empty, an option is not valid, or the prompt asks for a compaction.
-            SessionBusyError: it was sent or cancelled first.
         """
         checked_prompt(text)
         self._layout.check_writable()
@@ -81,7 +80,6 @@ class SessionQueue(ManagerPart):
 
         Raises:
             UsageError: the position is not at least 1.
-            SessionBusyError: it was sent or cancelled first.
         """
         if position < 1:
             raise UsageError(f"Position {position} does not exist: the next prompt is 1.")
@@ -91,11 +89,7 @@ class SessionQueue(ManagerPart):
 
     @acts("change the queue of")
     def cancel(self, prompt: QueuedPrompt) -> Sent:
-        """Cancel a waiting prompt.
-
-        Raises:
-            SessionBusyError: it was sent or cancelled first.
-        """
+        """Cancel a waiting prompt."""
         self._layout.check_writable()
         self._check(prompt, self._store.queue.cancel(prompt.id), "cancelled")
         return self._recorded(prompt)

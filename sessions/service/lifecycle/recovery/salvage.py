@@ -79,20 +79,21 @@ class _Line(Struct):
     params: _Parameters | None = None
 
 
-def told(lines: Iterable[bytes]) -> Told:
-    """Return the first folder and the first prompt that the lines of a turn name."""
+def told(output: FilePart) -> Told:
+    """Return the first folder and the first prompt that the lines of a turn, or of a transcript, name."""
     cwd = prompt = None
-    for line in islice(lines, LINES):
-        try:
-            read = _DECODER.decode(line)
-        except msgspec.MsgspecError:
-            continue
-        parameters = read.params or _Parameters()
-        meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
-        cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
-        prompt = prompt or _prompt_in(read, parameters.item)
-        if cwd and prompt:
-            break
+    with LineReader(output.path, output.begin, end=output.end) as reader:
+        for line in islice(reader.all_lines(), LINES):
+            try:
+                read = _DECODER.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            parameters = read.params or _Parameters()
+            meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
+            cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
+            prompt = prompt or _prompt_in(read, parameters.item)
+            if cwd and prompt:
+                break
     return Told(cwd, prompt)
 
 
@@ -203,7 +204,7 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
         model = facts.model or model
         facts.cost_usd, running = _cost(facts, running)
         turns.append(_turn(folder, part, facts, usage, steps, good=agent.succeeded(facts, None)))
-    named = [_told_in(part.output(folder)) for part in parts]
+    named = [told(part.output(folder)) for part in parts]
     prompts = tuple(
         _prompt(folder, turn, one.prompt) for part, turn, one in zip(parts, turns, named, strict=True) if not part.own
     )
@@ -288,11 +289,6 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
     )  # fmt: skip
 
 
-def _told_in(output: FilePart) -> Told:
-    with LineReader(output.path, output.begin, end=output.end) as reader:
-        return told(reader.all_lines())
-
-
 def _whole_path(named: Iterable[Told]) -> str | None:
     return next((one.cwd for one in named if one.cwd is not None and Path(one.cwd).is_absolute()), None)
 
@@ -301,13 +297,11 @@ def _transcript_folder(agent: Agent, turns: Sequence[Turn]) -> str | None:
     """Return the folder in the agent's own transcripts, which the present environment has to name; None without one."""
     conversations = {turn.agent_session: turn.created_at for turn in reversed(turns) if turn.agent_session is not None}
     for conversation, at in reversed(conversations.items()):
-        path = agent.transcript(conversation, os.environ, at)
-        if path is None:
-            continue
-        with suppress(OSError), LineReader(path) as reader:
-            folder = _whole_path([told(reader.all_lines())])
-            if folder is not None:
-                return folder
+        path, folder = agent.transcript(conversation, os.environ, at), None
+        with suppress(OSError):
+            folder = _whole_path([told(FilePart(path))]) if path is not None else None
+        if folder is not None:
+            return folder
     return None
 
 
