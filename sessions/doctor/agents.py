@@ -20,10 +20,8 @@ from agentdash.sessions.agents.base import Agent, LaunchRequest
 from agentdash.sessions.agents.capabilities import Leading
 from agentdash.sessions.agents.leading import server_argv
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.doctor import commands
-from agentdash.sessions.doctor.commands import Answer, find
 from agentdash.sessions.doctor.files import rows
-from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.model import Answer, Finding, Subject, ask, fail, find, ok, warn
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, ConfigError
 from agentdash.sessions.model.usage import Usage
@@ -102,11 +100,11 @@ def _compared(agent: Agent, version: str, found: str) -> Finding:
 
 def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Finding:
     name = chosen.get(agent.name) or agent.binary or agent.name
-    path = commands.find(name, subject.env)
+    path = find(name, subject.env)
     if path is None:
         return warn(agent.name, "not installed" if name == agent.binary else f"{name} not found", _install(agent))
     try:
-        return judge(agent, path, commands.ask([path, "--version"], subject.env))
+        return judge(agent, path, ask([path, "--version"], subject.env))
     except OSError as error:
         return fail(agent.name, f"{path} cannot be started: {error.strerror}", _install(agent))
 
@@ -245,7 +243,7 @@ def _judged(config: Config, subject: Subject) -> Iterator[str]:
     for name in agent_names(demo=True):
         settings = config.settings_for(name, {})
         binary = settings.bin or agent_named(name).binary
-        installed = binary is not None and commands.find(binary, subject.env) is not None
+        installed = binary is not None and find(binary, subject.env) is not None
         if installed or settings.limits.tokens is not None or settings.limits.cost_usd is not None:
             yield name
 

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentdash.sessions.doctor import commands
-from agentdash.sessions.doctor.commands import Answer
-from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.model import Answer, Finding, Subject, ask, fail, find, ok, warn
 from agentdash.sessions.runner.inotify import watch_growth
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.clipboard import usable_helper
@@ -193,9 +191,9 @@ def logout(subject: Subject) -> Iterator[Finding]:
 
 def kills(subject: Subject) -> bool:
     """Return whether logind kills a user's processes at logout: by its own answer, else by its settings."""
-    busctl = commands.find("busctl", subject.env)
+    busctl = find("busctl", subject.env)
     if busctl:
-        answer = commands.ask([busctl, "--system", *_PROPERTY], subject.env)
+        answer = ask([busctl, "--system", *_PROPERTY], subject.env)
         if answer.exit_code == 0:
             return answer.first_line == "b true"
     return configured(subject).lower() in ("yes", "true", "on", "1")
@@ -300,17 +298,17 @@ def tmux_options(subject: Subject) -> Iterator[Finding]:
     """Check the options of tmux that keys and notifications need; no finding outside tmux."""
     if not subject.env.get("TMUX"):
         return
-    tmux = commands.find("tmux", subject.env)
+    tmux = find("tmux", subject.env)
     if tmux is None:
         yield warn("tmux", "inside tmux, but no tmux command in PATH", "add its folder to PATH")
         return
-    version = commands.ask([tmux, "display-message", "-p", "#{version}"], subject.env)
+    version = ask([tmux, "display-message", "-p", "#{version}"], subject.env)
     # ``3.4``, ``3.3a``, ``next-3.5``
     numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
     has_all = numbers is not None and tuple(map(int, numbers.groups())) >= (3, 4)
-    yield passthrough(commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=has_all)
-    yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
-    yield escape_time(commands.ask([tmux, "show", "-sv", "escape-time"], subject.env))
+    yield passthrough(ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=has_all)
+    yield set_clipboard(ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
+    yield escape_time(ask([tmux, "show", "-sv", "escape-time"], subject.env))
 
 
 def passthrough(answer: Answer, *, has_all: bool = False) -> Finding:

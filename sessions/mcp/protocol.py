@@ -152,11 +152,6 @@ def _encoded(message: object) -> bytes:
     return _ENCODER.encode(message) + b"\n"
 
 
-def chosen_version(asked: object) -> str:
-    """Return the version for ``initialize``: the one that the client asks for, else the newest of that era."""
-    return asked if isinstance(asked, str) and asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-
-
 def check_version(version: object) -> None:
     """Check the version that a request of the stateless era names.
 

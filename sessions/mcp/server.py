@@ -223,7 +223,9 @@ class Server:
         match message.method:
             case "initialize":
                 self._client = client_of(message.arguments.get("clientInfo"), os.environ)
-                version = protocol.chosen_version(message.arguments.get("protocolVersion"))
+                # The version that the client asks for, else the newest of that era.
+                asked, known = message.arguments.get("protocolVersion"), protocol.HANDSHAKE_VERSIONS
+                version = asked if asked in known else known[-1]
                 return {"protocolVersion": version, **described, "serverInfo": SERVER}
             case "server/discover":
                 return {"supportedVersions": list(protocol.STATELESS_VERSIONS), **described, **kept}

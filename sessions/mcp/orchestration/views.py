@@ -84,7 +84,7 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
 
 def collected(steps: Iterable[Step], cwd: str) -> TurnFacts:
     """Return the facts of the steps of one turn."""
-    answer, touched = "", {}
+    answer, touched = "", dict[str, str]()
 
     def noted() -> Iterator[Step]:
         """Yield the steps, and note what a digest does not keep: the last message in full, absolute paths."""
@@ -104,6 +104,8 @@ def collected(steps: Iterable[Step], cwd: str) -> TurnFacts:
 def did(facts: TurnFacts, names: int) -> Did:
     """Return the facts as a result, with at most this many names of each kind."""
     counted = facts.digest
+    run = counted.tests[-1] if counted.tests else None
+    outcome = {True: "passed", False: "failed", None: "outcome not known"}[run.passed if run else None]
     return Did(
         commands=counted.commands,
         commands_failed=counted.commands_failed,
@@ -117,20 +119,12 @@ def did(facts: TurnFacts, names: int) -> Did:
         edits_failed=counted.edits_failed,
         test_runs=counted.test_runs,
         test_runs_failed=counted.test_runs_failed,
-        last_test=_last_test(counted),
+        last_test=words(f"{outcome}: {run.summary or run.command}", _TEST) if run else "",
         tools_failed=counted.tool_calls_failed,
         declined=counted.declined,
         errors=counted.errors,
         error=words(counted.error or "", _COMMAND),
     )
-
-
-def _last_test(counted: Digest) -> str:
-    if not counted.tests:
-        return ""
-    run = counted.tests[-1]
-    outcome = {True: "passed", False: "failed", None: "outcome not known"}[run.passed]
-    return words(f"{outcome}: {run.summary or run.command}", _TEST)
 
 
 def touched(reader: "SessionReader", session: Session) -> set[str]:

@@ -21,9 +21,8 @@ from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.lifecycle.session_ref import check_here
 from agentdash.sessions.service.managing.housekeeping import ManagerPart
+from agentdash.sessions.storage.paths import TOLD_SECONDS
 from agentdash.sessions.text.sanitize import one_line
-
-KEPT_SECONDS = 3_600
 
 
 class ShownAsks:
@@ -51,7 +50,7 @@ class ShownAsks:
         if title_is_whole(recorded.ask):
             return True
         with suppress(OSError):
-            return self._path(recorded).stat().st_mtime > time.time() - KEPT_SECONDS
+            return self._path(recorded).stat().st_mtime > time.time() - TOLD_SECONDS
         return False
 
     def _path(self, one: RecordedAsk) -> Path:

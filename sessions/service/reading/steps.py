@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OutputReader:
-    """Reads what agents printed.
+    """Reads what agents printed; a turn that a session does not have is a ``UsageError``.
 
     Args:
         get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
@@ -58,7 +58,7 @@ class OutputReader:
         return self.part(ref, turn, stderr=stderr).path
 
     def part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
-        """Return the part of a file with the agent's output in a turn (default: the newest), which it must have."""
+        """Return the part of a file with the agent's output in a turn (default: the newest)."""
         session = self._get(ref)
         n = find_turn(session, turn)
         output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)

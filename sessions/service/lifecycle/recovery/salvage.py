@@ -117,11 +117,11 @@ READ_SECONDS = 5.0
 class Found(Struct, frozen=True):
     """One turn of a stream."""
 
-    begin: int
+    begin: int = 0
     """The offset of its output."""
-    end: int | None
+    end: int | None = None
     """The offset behind its output; None for the end of the file."""
-    own: bool
+    own: bool = False
     """The agent began it by itself."""
     over: int | None = None
     """The offset behind the line with which it ended; None if it has no such line."""
@@ -225,18 +225,12 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
 
 
-class _Part(Struct, frozen=True):
+class _Part(Found, frozen=True, kw_only=True):
     """A turn, and its part of a file."""
 
     n: int
     stream: int
-    begin: int = 0
-    end: int | None = None
-    own: bool = False
-    """A live agent began it by itself."""
     transport: str = ""
-    over: int | None = None
-    """:attr:`Found.over`"""
 
     def output(self, folder: SessionFolder) -> FilePart:
         return FilePart(folder.output(self.stream), self.begin, self.end)
@@ -248,15 +242,15 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
     streams = [n for n in numbers if folder.output(n).exists()]
     # The number of a stream is that of its first turn, so that the next one bounds how many turns it has.
     for n, following in zip(streams, [*streams[1:], None], strict=True):
-        parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
+        parts += [_Part(n=missing, stream=missing) for missing in range(len(parts) + 1, n)]
         with LineReader(folder.output(n)) as reader:
             transport = guess_transport(agent, islice(reader.all_lines(), LOOKED_AT))
         dialogue = agent.dialogue(transport) if transport else None
         if dialogue is None:
-            parts.append(_Part(n, n))
+            parts.append(_Part(n=n, stream=n))
             continue
         found = turns_in(folder.output(n), dialogue, None if following is None else following - n)
-        parts += [_Part(n + at, n, one.begin, one.end, one.own, transport, one.over) for at, one in enumerate(found)]
+        parts += [_Part(*structs.astuple(one), n=n + at, stream=n, transport=transport) for at, one in enumerate(found)]
     return parts
 
 
