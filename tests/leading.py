@@ -22,9 +22,9 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 class Leading:
     """A lead that calls the tools by name, with arguments as a client sends them."""
 
-    def __init__(self, manager: SessionManager) -> None:
+    def __init__(self, manager: SessionManager, wait_seconds: float = 20.0) -> None:
         self.manager = manager
-        self.wait_seconds = 20.0
+        self.wait_seconds = wait_seconds
         """The time that the client waits."""
         self.cancelled = threading.Event()
         self.progress: list[str] = []

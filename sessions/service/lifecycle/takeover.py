@@ -10,6 +10,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 from msgspec import structs
@@ -120,10 +121,8 @@ class Takeover:
             self._lock.release()
 
     def _record(self) -> None:
-        try:
+        with suppress(StoreError):  # it is only needed if this process is killed
             Takeovers(self._store).update(self.session.id, self._taken)
-        except StoreError:
-            return  # it is only needed if this process is killed
 
     def _follow(self, shown_now: Callable[[], str | None]) -> None:
         """Record each conversation that the interface begins to show."""
@@ -233,23 +232,14 @@ def _now(store: Store, session: Session) -> Session:
 
 def _holder(session: Session, command: ResumeCommand, talk: Talk) -> TakenBy:
     me = owner()
+    user = str(os.getuid())
+    tty: str | None = None
+    with suppress(KeyError, OSError, ImportError):
+        user = getpass.getuser()
+    with suppress(OSError):
+        tty = os.ttyname(0).removeprefix("/dev/")
     return TakenBy(
-        host=processes.host_name(), user=_user(), tty=_terminal(), since=now_ms(),
+        host=processes.host_name(), user=user, tty=tty, since=now_ms(),
         pid=me.pid, start=me.start, boot_id=me.boot_id, pid_ns=me.pid_ns,
         run_id=str(uuid.uuid4()), turn=session.turn, argv=command.argv, talks=(talk,),
     )  # fmt: skip
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        return str(os.getuid())
-
-
-def _terminal() -> str | None:
-    """Return the name of our terminal: ``pts/3``."""
-    try:
-        return os.ttyname(0).removeprefix("/dev/")
-    except OSError:
-        return None

@@ -6,6 +6,7 @@ Hidden files and those that git ignores are left out.  Both functions block, so 
 import heapq
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from agentdash.sessions.service.changes.git_process import files_of
@@ -79,10 +80,9 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
+    with suppress(OSError):
         return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
+    return False
 
 
 def _hidden(path: str) -> bool:

@@ -234,7 +234,10 @@ class SessionChains(ManagerPart):
         self._layout.check_writable()
         session = self._reader.get(ref, destructive=True)
         while True:
-            waiting = self._waiting(session)
+            waiting = self._store.chains.one(session.id)
+            if waiting is None:
+                status = self._reader.by_id(session.id).status
+                raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
             if release(self._layout, self._store, waiting, self._answer_before(waiting) if answer else None):
                 break
         pump(self._layout, self._store)
@@ -253,13 +256,6 @@ class SessionChains(ManagerPart):
         self._store.chains.wait_for(session.id, self._reader.get(other).id)
         pump(self._layout, self._store)
         return self._reader.by_id(session.id)
-
-    def _waiting(self, session: Session) -> Waiting:
-        waiting = self._store.chains.one(session.id)
-        if waiting is None:
-            status = self._reader.by_id(session.id).status
-            raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
-        return waiting
 
     def _answer_before(self, waiting: Waiting) -> str | None:
         if waiting.before.status is None:
