@@ -11,7 +11,7 @@ from pathlib import Path
 from agentdash.sessions.runner.base_environment import base_for, overridden
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.processes.processes import RUNNER_MARK
-from agentdash.sessions.runner.processes.runner_lock import search_arguments
+from agentdash.sessions.runner.processes.runner_lock import arguments
 from agentdash.sessions.storage.paths import Layout
 
 RUNNER = "agentdash.sessions.runner.runner"
@@ -30,7 +30,7 @@ def send_runner(layout: Layout, session_id: str, turn: int, mode: str, env: Mapp
     log = os.open(folder.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", RUNNER, *search_arguments(layout.home, session_id, turn, mode)],
+            [sys.executable, "-P", "-m", RUNNER, *arguments(layout.home, session_id, turn, mode)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -135,7 +135,7 @@ def is_young(process: Process) -> bool:
     return age is not None and age < YOUNG_SECONDS
 
 
-def search_arguments(home: Path, session_id: str, number: int, mode: str) -> Sequence[str]:
+def arguments(home: Path, session_id: str, number: int, mode: str) -> Sequence[str]:
     """Return the last arguments of a process of agentdash, by which it is found."""
     return str(home), session_id, str(number), mode
 

@@ -8,7 +8,7 @@ import threading
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.runner.base_environment import base_for
 from agentdash.sessions.runner.processes.processes import RUNNER_MARK
-from agentdash.sessions.runner.processes.runner_lock import WAITER_MODE, search_arguments
+from agentdash.sessions.runner.processes.runner_lock import WAITER_MODE, arguments
 from agentdash.sessions.storage.paths import Layout
 
 WAITER = "agentdash.sessions.runner.queue.wake_process"
@@ -31,7 +31,7 @@ def send_waiter(layout: Layout, lead_id: str, due_at: int) -> None:
                 "-P",
                 "-m",
                 WAITER,
-                *search_arguments(layout.home, lead_id, max(0, due_at - now_ms()), WAITER_MODE),
+                *arguments(layout.home, lead_id, max(0, due_at - now_ms()), WAITER_MODE),
             ],
             stdin=subprocess.DEVNULL,
             stdout=log,
