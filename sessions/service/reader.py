@@ -278,22 +278,10 @@ class SessionReader:
 
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
-        from agentdash.sessions.service.lifecycle.explain import explain, family_facts
+        from agentdash.sessions.service.lifecycle.explain import explain
 
         session = self.get(ref)
-        turns = self._queries.turns(session.id)
-        launch = self._queries.launch(session.id, session.turn)
-        prompts, asks = self._prompts(session), self._queries.asks.of_session(session.id)
-        changes, marks = self._queries.adjustments.of_session(session.id), self._queries.marks.of_session(session.id)
-        budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
-        family, turn = family_facts(self._queries, session), turns[-1] if turns else None
-        periods = self._queries.period_budgets.of_session(session.id)
-        waits = (
-            self._queries.period_budgets.holding(session.id, session.turn) if session.status is Status.QUEUED else None
-        )
-        return explain(
-            self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family, periods, waits
-        )
+        return explain(self._layout, self._queries, session, self._prompts(session), self._limits)
 
     def budget(self, ref: str) -> "FamilyState":
         """Return the budget of a lead and the sums of all sessions below it.

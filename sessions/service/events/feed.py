@@ -48,14 +48,14 @@ class Selection:
             self._members |= joined
             outside = [session for session in outside if session.id not in joined]
 
-    def has(self, session: Session, now: int) -> bool:
-        """Return whether a session is selected at a time (UTC ms)."""
+    def has(self, session: Session) -> bool:
+        """Return whether a session is selected now."""
         if self._family is not None and session.id not in self._members:
             return False
         if session.id in self._matched:
             return True
         away = {name for name, at in (("archived", session.archived_at), ("deleted", session.deleted_at)) if at}
-        if not self._filter.matches(session, now) or (self._filter and away - self._filter.away):
+        if not self._filter.matches(session, now_ms()) or (self._filter and away - self._filter.away):
             return False
         self._matched.add(session.id)
         return True
@@ -154,7 +154,7 @@ class EventFeed:
     def _there(self, log: ChangeLog) -> Iterator[Event]:
         """Yield the sessions that exist, without those in the archive unless the filter asks for them."""
         for one in log.sessions:
-            if self._has(one.session) and (self._selection.shows_put_away or not one.session.put_away):
+            if self._selection.has(one.session) and (self._selection.shows_put_away or not one.session.put_away):
                 self._note(one.session)
                 yield _event(one.seq, EventKind.PRESENT, one.session, None)
             else:
@@ -179,7 +179,7 @@ class EventFeed:
 
     def _changed(self, change: SessionAt, *, is_told: bool, first: bool) -> Event | None:
         now, before = change.session, self._known.get(change.session.id)
-        selected = self._has(now)
+        selected = self._selection.has(now)
         self._note(now, printed=selected)
         if not selected or is_told:
             return None
@@ -194,7 +194,7 @@ class EventFeed:
             return _gone(end.seq, EventKind.ENDED, end) if selected else None
         # The filter is asked about the session at its end, not about what followed.
         at_end = structs.replace(session, status=end.status, turn=end.turn)
-        if not (self._has(at_end) or self._has(session)):
+        if not (self._selection.has(at_end) or self._selection.has(session)):
             return None
         event = _event(end.seq, EventKind.ENDED, session, self._known.get(end.session))
         self._note(at_end)
@@ -204,7 +204,7 @@ class EventFeed:
         before = self._known.pop(gone.session, None)
         session = self._trashed(gone.session) or before
         self._selection.add([session] if session else [])
-        selected = self._selection.has_unknown(gone.session) if session is None else self._has(session)
+        selected = self._selection.has_unknown(gone.session) if session is None else self._selection.has(session)
         self._selection.forget(gone.session)
         if gone.session in self._open:
             self._open.discard(gone.session)
@@ -215,15 +215,12 @@ class EventFeed:
             return _gone(gone.seq, EventKind.DELETED, gone)
         return structs.replace(_event(gone.seq, EventKind.DELETED, session, before), at=gone.at)
 
-    def _has(self, session: Session) -> bool:
-        return self._selection.has(session, now_ms())
-
     def _note(self, session: Session, *, printed: bool = True) -> None:
         """Remember the state of a session, and whether the reader waits for it."""
         self._known[session.id] = session
         self._open.discard(session.id)
         self._bad.discard(session.id)
-        if not (printed or (not session.status.ended and self._has(session))):
+        if not (printed or (not session.status.ended and self._selection.has(session))):
             return
         if not session.status.ended:
             self._open.add(session.id)

@@ -1,27 +1,25 @@
 """The facts behind a session's status and its place in a family, and the rule that derived the status from them."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.lost_conversation import lost_conversation
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.facts import Fact
 from agentdash.sessions.model.membership import Led, Lifecycle
 from agentdash.sessions.model.session import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
-from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.compaction import should_compact
-from agentdash.sessions.rules.conversation.marks import Mark
 from agentdash.sessions.rules.conversation.shown import Shown, shown
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import budget_words
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget
 from agentdash.sessions.rules.limits.period_words import state_words
 from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.status import MEANINGS
@@ -64,22 +62,18 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 def explain(
     layout: Layout,
+    queries: Queries,
     session: Session,
-    turn: Turn | None,
-    launch: Launch | None,
     prompts: Sequence[Prompt],
-    asks: Sequence[RecordedAsk] = (),
-    adjustments: Sequence[Adjustment] = (),
-    marks: Sequence[Mark] = (),
-    budgets: Sequence[FamilyState] = (),
-    family: Sequence[Fact] = (),
-    periods: Sequence[PeriodState] = (),
-    holding: PeriodBudget | None = None,
+    limits: Callable[[Launch | None], FamilyLimits],
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only.
 
-    ``holding`` is the budget of a day or a week that has no room for a queued turn.
+    ``limits`` returns the limits of families in the settings; if these cannot be used, those of a start.
     """
+    turns, launch = queries.turns(session.id), queries.launch(session.id, session.turn)
+    turn, marks, periods = turns[-1] if turns else None, queries.marks.of_session(session.id), queries.period_budgets
+    holding = periods.holding(session.id, session.turn) if session.status is Status.QUEUED else None
     folder = layout.session(session.id)
     locked = runner_lock.is_held(folder.lock)
     held = locked and not runner_is_gone(folder)
@@ -90,15 +84,15 @@ def explain(
         Fact("host", f"{session.host}{elsewhere}", "sessions.host"),
         _attention_fact(session),
         Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"),
-        *family,
+        *family_facts(queries, session),
     ]
     if session.after is not None:
         facts.append(Fact("waits for", short_id(session.after), "sessions.after"))
     elif session.followed:
         facts.append(Fact("started after", short_id(session.followed), "sessions.followed"))
     facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
-    facts += [_budget_fact(one, session) for one in budgets]
-    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
+    facts += [_budget_fact(one, session) for one in queries.family_budgets.states(session.id, limits(launch))]
+    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods.of_session(session.id)]
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
     if lost_conversation(session):
@@ -108,13 +102,11 @@ def explain(
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
-        facts += _turn_facts(turn)
-        facts += _launch_facts(turn, launch, folder.runner_log)
-        facts += _requested(turn.n, prompts, asks, adjustments)
-        facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
+        log = folder.runner_log
+        facts += [*_turn_facts(turn), *_launch_facts(turn, launch, log), *_requested(queries, turn, prompts)]
+        facts.append(Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since"))
         facts += _process_facts(layout, session, turn, held)
-        facts.append(_file_fact(layout, session, turn))
-        facts.append(_log_fact(folder.runner_log))
+        facts += [_file_fact(layout, session, turn), _log_fact(log)]
     rule = _rule(session, turn, held, holding)
     return Explanation(session=session.id, status=session.status, reason=session.reason, rule=rule, facts=tuple(facts))
 
@@ -158,18 +150,16 @@ def counted(unreadable: Mapping[str, int]) -> str:
     return ", ".join(name if number == 1 else f"{name} x{number}" for name, number in unreadable.items())
 
 
-def _requested(
-    n: int, prompts: Sequence[Prompt], asks: Sequence[RecordedAsk], adjustments: Sequence[Adjustment]
-) -> Iterator[Fact]:
+def _requested(queries: Queries, turn: Turn, prompts: Sequence[Prompt]) -> Iterator[Fact]:
     """Yield the prompts of a turn, the asks of its agent, and the changes of settings in it."""
-    for prompt in (one for one in prompts if one.turn == n):
+    for prompt in (one for one in prompts if one.turn == turn.n):
         steered = prompt.steered is not None
         yield Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
-    for asked in (one for one in asks if one.turn == n):
+    for asked in (one for one in queries.asks.of_session(turn.session) if one.turn == turn.n):
         verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
         verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
         yield Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
-    for changed in (one for one in adjustments if one.turn == n):
+    for changed in (one for one in queries.adjustments.of_session(turn.session) if one.turn == turn.n):
         ago = max(0, now_ms() - changed.asked_at) // 1000
         what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
         yield Fact(f"changed {changed.what}", what, "adjustments")
