@@ -140,15 +140,10 @@ def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> Sto
     now = calls.manager.store.session(session.id) or session
     calls.reading.name(now)
     return StoppedOne(
-        session=name,
-        status=str(now.status),
-        ended=len(receipt.ended),
-        left=len(receipt.left),
-        turn=now.turn,
-        tokens=now.usage.total_tokens or 0,
-        tokens_missing=now.tokens_missing,
+        session=name, status=str(now.status), ended=len(receipt.ended), left=len(receipt.left), turn=now.turn,
+        tokens=now.usage.total_tokens or 0, tokens_missing=now.tokens_missing,
         receipt=words(receipt.note or receipt.summary(), 160),
-    )
+    )  # fmt: skip
 
 
 _WITHOUT_USER = "wait_for again: the user is asked. Or deny it."

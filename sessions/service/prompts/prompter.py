@@ -253,13 +253,7 @@ class Prompter(ManagerPart):
         return receipt, sent
 
     def plan(
-        self,
-        session: Session,
-        prompt: str,
-        options: PromptOptions,
-        *,
-        verb: str = "inject",
-        recipe: Recipe | None = None,
+        self, session: Session, text: str, options: PromptOptions, *, verb: str = "inject", recipe: Recipe | None = None
     ) -> TurnPlan:
         """Return the settings of a turn as they are now; ``recipe`` is the session's own, if it was read.
 
@@ -271,7 +265,7 @@ class Prompter(ManagerPart):
         kept = _kept(recipe, options)
         settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
         start = Start(
-            prompt, agent=session.agent, model=options.model or requested_model(kept, before),
+            text, agent=session.agent, model=options.model or requested_model(kept, before),
             cwd=session_folder(session), options=merged(kept, options.settings), argv=recipe.command,
             session_id=session.id, led=session.parent is not None or session.lead is not None,
         )  # fmt: skip
