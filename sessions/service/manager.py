@@ -256,7 +256,7 @@ class SessionManager(Stopping):
         return self.reader.by_id(start.session_id)
 
     def _environment(self, agent: str) -> dict[str, str | None]:
-        """Return the environment to record with a session; none asks for another profile than its own."""
+        """Return the environment to record with a session; one that a session starts has its profile."""
         own = os.environ.get(PROFILE) or ""
         if self.inside is not None and self._asked_profile != own:
             fact = f"A session starts others with the profile of the settings with which it began: {own or 'none'}."
