@@ -30,11 +30,16 @@ class Leading:
         self.progress: list[str] = []
         self._locks: list[Any] = []
 
+    @property
+    def client(self) -> Client:
+        """The program that calls the tools."""
+        return Client(wait_seconds=self.wait_seconds)
+
     def call(self, name: str, /, **arguments: Any) -> Any:
         """Call a tool; a struct comes back as a client reads it."""
         tool = BY_NAME[name]
         given = msgspec.convert(arguments, tool.arguments)
-        calls = Calls(self.manager, Client(wait_seconds=self.wait_seconds), self.cancelled, self.progress.append)
+        calls = Calls(self.manager, self.client, self.cancelled, self.progress.append)
         try:
             result = tool.call(calls, given)
         except RefusalError:
