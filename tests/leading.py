@@ -4,9 +4,9 @@ import threading
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from recorded_sessions import lines, record, said
 
+from agentdash.sessions.mcp.clients import Client
 from agentdash.sessions.mcp.orchestration.calls import Calls
 from agentdash.sessions.mcp.orchestration.registry import TOOLS
 from agentdash.sessions.model.errors import RefusalError
@@ -19,21 +19,21 @@ LEAD = "mcp:0123456789"
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-class Client(Struct):
-    """A client that waits as long as a test wants."""
-
-    wait_seconds: float = 20.0
-
-
 class Leading:
     """A lead that calls the tools by name, with arguments as a client sends them."""
 
-    def __init__(self, manager: SessionManager, **client: Any) -> None:
+    def __init__(self, manager: SessionManager, wait_seconds: float = 20.0) -> None:
         self.manager = manager
-        self.client = Client(**client)
+        self.wait_seconds = wait_seconds
+        """The time that the client waits."""
         self.cancelled = threading.Event()
         self.progress: list[str] = []
         self._locks: list[Any] = []
+
+    @property
+    def client(self) -> Client:
+        """The program that calls the tools."""
+        return Client(wait_seconds=self.wait_seconds)
 
     def call(self, name: str, /, **arguments: Any) -> Any:
         """Call a tool; a struct comes back as a client reads it."""

@@ -14,15 +14,14 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent, LaunchRequest
 from agentdash.sessions.agents.capabilities import Leading
 from agentdash.sessions.agents.leading import server_argv
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.doctor import commands
-from agentdash.sessions.doctor.commands import Answer, find
-from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.files import rows
+from agentdash.sessions.doctor.model import Answer, Finding, Subject, ask, fail, find, ok, warn
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, ConfigError
 from agentdash.sessions.model.usage import Usage
@@ -43,7 +42,6 @@ from agentdash.sessions.settings.prices import (
     prices_path,
     with_imported,
 )
-from agentdash.sessions.storage.database import Database
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import listed, money
 
@@ -102,11 +100,11 @@ def _compared(agent: Agent, version: str, found: str) -> Finding:
 
 def _agent_cli(subject: Subject, chosen: dict[str, str], agent: Agent) -> Finding:
     name = chosen.get(agent.name) or agent.binary or agent.name
-    path = commands.find(name, subject.env)
+    path = find(name, subject.env)
     if path is None:
         return warn(agent.name, "not installed" if name == agent.binary else f"{name} not found", _install(agent))
     try:
-        return judge(agent, path, commands.ask([path, "--version"], subject.env))
+        return judge(agent, path, ask([path, "--version"], subject.env))
     except OSError as error:
         return fail(agent.name, f"{path} cannot be started: {error.strerror}", _install(agent))
 
@@ -235,20 +233,19 @@ def limits(subject: Subject) -> Iterator[Finding]:
     for name, warning in warnings:
         yield warn("limits", f"{name}: {warning.rstrip('.')}", _LIMITS_REMEDY)
     if not warnings:
-        yield ok("limits", "all configured limits work" if _any(config) else "none configured")
+        held = [config.limits, *(section.limits for section in config.agents.values())]
+        configured = any(value is not None for one in held for value in structs.astuple(one))
+        yield ok("limits", "all configured limits work" if configured else "none configured")
 
 
 def _judged(config: Config, subject: Subject) -> Iterator[str]:
     """Yield the installed agents, and any other agent whose own section limits its usage."""
     for name in agent_names():
-        limits = config.settings_for(name, {}).limits
-        if limits.tokens is not None or limits.cost_usd is not None or _installed(agent_named(name), config, subject):
+        settings = config.settings_for(name, {})
+        binary = settings.bin or agent_named(name).binary
+        installed = binary is not None and find(binary, subject.env) is not None
+        if installed or settings.limits.tokens is not None or settings.limits.cost_usd is not None:
             yield name
-
-
-def _installed(agent: Agent, config: Config, subject: Subject) -> bool:
-    binary = config.settings_for(agent.name, {}).bin or agent.binary
-    return binary is not None and commands.find(binary, subject.env) is not None
 
 
 def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
@@ -261,11 +258,6 @@ def _warnings(config: Config, name: str, subject: Subject) -> tuple[str, ...]:
         return ()
     prices = with_imported(config.prices, imported(subject.config_path))
     return judged(held, agent.measures(command, prices, subject.env))
-
-
-def _any(config: Config) -> bool:
-    held = [config.limits, *(section.limits for section in config.agents.values())]
-    return any(value is not None for one in held for value in structs.astuple(one))
 
 
 STALE_DAYS = 60
@@ -327,15 +319,6 @@ _USED = """SELECT model, min(reported_usd IS NOT NULL) AS reported FROM reports 
     AND model IS NOT NULL AND model NOT LIKE '<%' AND at >= ? GROUP BY model ORDER BY model LIMIT 100"""
 
 
-class Use(Struct, frozen=True):
-    """The models that agents used lately, and the costs that they reported."""
-
-    models: Mapping[str, bool] = {}
-    """The models; False if some use has no cost that the agent reported."""
-    reports: Sequence[sqlite3.Row] = ()
-    """The reports with a cost of the agent."""
-
-
 def prices(subject: Subject) -> Iterator[Finding]:
     """Yield a finding for each fault of the prices; one if there is none."""
     try:
@@ -344,39 +327,22 @@ def prices(subject: Subject) -> Iterator[Finding]:
     except AgentdashError as error:
         yield warn("prices", str(error), PRICES_REMEDY)
         return
-    force, now = with_imported(own, found), now_ms()
-    use = _use(subject, now - STALE_DAYS * _DAY_MS)
-    dates = dates_in_force(use.models, own, found)
-    faults = [*_outdated(subject, found), *stale(dates, local_day(now / 1000)), *_in_use(use, force)]
+    force, now, path = with_imported(own, found), now_ms(), subject.layout.database
+    since, faults = (now - STALE_DAYS * _DAY_MS,), list[Finding]()
+    # A database that cannot be read is a finding of its own.
+    used = {row["model"]: bool(row["reported"]) for row in rows(path, _USED, since) or ()}
+    dates = dates_in_force(used, own, found)
+    if (why := outdated(found)) is not None:
+        file = one_line(str(prices_path(subject.config_path)))
+        remedy = f"import newer prices (agentdash usage prices --import FILE), or remove {file}"
+        faults.append(warn("prices", why, remedy))
+    faults += stale(dates, local_day(now / 1000))
+    if missing := [model for model, reported in used.items() if not reported and price_of(model, force) is None]:
+        faults.append(warn("prices", f"no price for {names_of(missing)}", PRICES_REMEDY))
+    faults += list(_differences(rows(path, _REPORTS, since) or (), force))[:_MOST_FINDINGS]
     yield from faults
     if not faults:
         yield ok("prices", f"prices of {span(dates)}; no difference from the agents' own figures")
-
-
-def _outdated(subject: Subject, found: Imported) -> Iterator[Finding]:
-    if (why := outdated(found)) is not None:
-        path = one_line(str(prices_path(subject.config_path)))
-        yield warn("prices", why, f"import newer prices (agentdash usage prices --import FILE), or remove {path}")
-
-
-def _use(subject: Subject, since: int) -> Use:
-    if not subject.layout.database.exists():
-        return Use()
-    database = Database(subject.layout.database)
-    try:
-        models = {row["model"]: bool(row["reported"]) for row in database.rows(_USED, (since,))}
-        return Use(models, database.rows(_REPORTS, (since,)))
-    except AgentdashError:
-        return Use()  # a database that cannot be read is a finding of its own
-    finally:
-        database.close()
-
-
-def _in_use(use: Use, force: Mapping[str, Price]) -> Iterator[Finding]:
-    missing = [model for model, reported in use.models.items() if not reported and price_of(model, force) is None]
-    if missing:
-        yield warn("prices", f"no price for {names_of(missing)}", PRICES_REMEDY)
-    yield from list(_differences(use.reports, force))[:_MOST_FINDINGS]
 
 
 def _differences(reports: Sequence[sqlite3.Row], force: Mapping[str, Price]) -> Iterator[Finding]:

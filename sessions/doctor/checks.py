@@ -50,17 +50,12 @@ def examine(
     """Run all checks; creates no state folder and no database, and raises nothing.
 
     Args:
-        layout: the state folder, which need not exist.
+        layout: need not exist.
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         check: the front end's own check of the settings; raises ConfigError.
     """
-    subject = Subject(
-        layout=layout,
-        config_path=config_path or usual_config_path(),
-        env=dict(os.environ),
-        user=user_name(),
-        check=check,
-    )
+    path, env = config_path or usual_config_path(), dict(os.environ)
+    subject = Subject(layout=layout, config_path=path, env=env, user=user_name(), check=check)
     return [finding for name, check in CHECKS for finding in findings_of(name, check, subject)]
 
 

@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -104,16 +104,12 @@ def database(subject: Subject) -> Iterator[Finding]:
     except AgentdashError as error:
         yield fail("database", str(error), "check the owner of the file and its folder")
     else:
-        yield judge_pages(problem, complete=complete)
-
-
-def judge_pages(problem: str, *, complete: bool) -> Finding:
-    """Judge the result of SQLite's check, and whether the file has the schema."""
-    if problem != "ok":
-        return fail("database", f"damaged: {problem}", REBUILD)
-    if not complete:
-        return warn("database", "empty", "agentdash ls gives it its tables")
-    return ok("database", f"ok, schema {schema.VERSION}")
+        if problem != "ok":
+            yield fail("database", f"damaged: {problem}", REBUILD)
+        elif complete:
+            yield ok("database", f"ok, schema {schema.VERSION}")
+        else:
+            yield warn("database", "empty", "agentdash ls gives it its tables")
 
 
 @contextmanager
@@ -279,8 +275,10 @@ def differences(layout: Layout) -> Iterator[Finding]:
     for kind, sessions in by_kind.items():
         what, remedy = _GHOSTS[kind]
         yield warn("session folders", f"{named(sessions)} {what}", remedy)
-    if gone:
-        yield warn("session folders", f"{named(gone)} in the database, folder missing", _remove(gone))
+    if gone:  # a restore brings back the contents of the rows
+        more = f" (then the other {len(gone) - _REMOVED})" if len(gone) > _REMOVED else ""
+        remedy = f"agentdash rm {' '.join(map(short_id, gone[:_REMOVED]))}{more}"
+        yield warn("session folders", f"{named(gone)} in the database, folder missing", remedy)
     if not by_kind and not gone:
         yield ok("session folders", f"{len(known)}, all in the database" if known else "none yet")
 
@@ -297,21 +295,12 @@ _GHOSTS = {
 }
 
 
-def _remove(sessions: list[str]) -> str:
-    """Return the command that removes rows whose folder is gone; a restore brings back the contents of the rows."""
-    more = f" (then the other {len(sessions) - _REMOVED})" if len(sessions) > _REMOVED else ""
-    return f"agentdash rm {' '.join(map(short_id, sessions[:_REMOVED]))}{more}"
-
-
 def live_turns(subject: Subject) -> Iterator[Finding]:
     """Report turns that are recorded as live, and live agents that wait for prompts, whose runner is gone."""
-    live = _live(subject.layout)
-    if live is None:
+    abandoned = _without_runner(subject.layout, _live)
+    waiting = _without_runner(subject.layout, _warm)
+    if abandoned is None or waiting is None:
         return
-    free = {session for session in live if not runner_lock.is_held(subject.layout.session(session).lock)}
-    # A runner records the end before it releases its lock, so read again: a turn that just ended is not live.
-    abandoned = free & (_live(subject.layout) or set())
-    waiting = _without_runner(subject.layout)
     if abandoned:
         yield warn("live turns", f"{named(abandoned)} recorded as live, runner missing", "run agentdash ls")
     if waiting:
@@ -320,12 +309,18 @@ def live_turns(subject: Subject) -> Iterator[Finding]:
         yield ok("live turns", "every live turn has its runner")
 
 
-def _without_runner(layout: Layout) -> set[str]:
-    """Return the sessions of this machine whose live agent is recorded as waiting, and whose lock is free."""
-    waiting = rows(layout.database, _WARM_OF_HOST, (processes.host_name(),)) or []
-    free = {row["id"] for row in waiting if not runner_lock.is_held(layout.session(row["id"]).lock)}
-    # A runner records that its agent ended before it releases its lock, so read again.
-    return free & {row["id"] for row in rows(layout.database, _WARM_OF_HOST, (processes.host_name(),)) or []}
+def _without_runner(layout: Layout, read: Callable[[Layout], set[str] | None]) -> set[str] | None:
+    """Return the sessions that a query finds and whose lock is free; None if the rows cannot be read."""
+    found = read(layout)
+    free = {session for session in found or () if not runner_lock.is_held(layout.session(session).lock)}
+    # A runner records the end before it releases its lock, so read again: what just ended is not found.
+    return None if found is None else free & (read(layout) or set())
+
+
+def _warm(layout: Layout) -> set[str] | None:
+    """Return the sessions of this machine whose live agent is recorded as waiting."""
+    found = rows(layout.database, _WARM_OF_HOST, (processes.host_name(),))
+    return None if found is None else {row["id"] for row in found}
 
 
 def session_folders(layout: Layout) -> set[str]:

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentdash.sessions.doctor import commands
-from agentdash.sessions.doctor.commands import Answer
-from agentdash.sessions.doctor.model import Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.model import Answer, Finding, Subject, ask, fail, find, ok, warn
 from agentdash.sessions.runner.inotify import watch_growth
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.service.clipboard import usable_helper
@@ -88,8 +86,10 @@ def pidfd(_: Subject) -> Iterator[Finding]:
 
 def environments(subject: Subject) -> Iterator[Finding]:
     """Check whether the environment of our own processes can be read: it holds the tags that find them."""
-    hidden = _hidepid(parse_mounts(subject.text(MOUNTS)))
-    where = f"{_PROC} is mounted with {hidden}" if hidden else str(_PROC)
+    mounts = (one for one in parse_mounts(subject.text(MOUNTS)) if one.point == _PROC and one.kind == "proc")
+    options = {option for one in mounts for option in one.options}
+    hidden = next((option for option in options if option.startswith("hidepid=")), "hidepid=0")
+    where = str(_PROC) if hidden in ("hidepid=0", "hidepid=off") else f"{_PROC} is mounted with {hidden}"
     if processes.environment(os.getpid()):
         yield ok("processes", f"{where}: tags of own processes are readable")
     else:
@@ -101,13 +101,6 @@ def subreaper_known() -> bool:
     """Return whether the kernel has subreapers; queries it, so that this process does not become one."""
     answer = ctypes.c_int()
     return bool(ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0)
-
-
-def _hidepid(mounts: list[Mount]) -> str | None:
-    """Return the option that hides other users' processes, if it is on."""
-    options = {option for mount in mounts if mount.point == _PROC and mount.kind == "proc" for option in mount.options}
-    option_set = next((option for option in options if option.startswith("hidepid=")), None)
-    return None if option_set in ("hidepid=0", "hidepid=off") else option_set
 
 
 FEW_INSTANCES = 128
@@ -198,9 +191,9 @@ def logout(subject: Subject) -> Iterator[Finding]:
 
 def kills(subject: Subject) -> bool:
     """Return whether logind kills a user's processes at logout: by its own answer, else by its settings."""
-    busctl = commands.find("busctl", subject.env)
+    busctl = find("busctl", subject.env)
     if busctl:
-        answer = commands.ask([busctl, "--system", *_PROPERTY], subject.env)
+        answer = ask([busctl, "--system", *_PROPERTY], subject.env)
         if answer.exit_code == 0:
             return answer.first_line == "b true"
     return configured(subject).lower() in ("yes", "true", "on", "1")
@@ -305,16 +298,17 @@ def tmux_options(subject: Subject) -> Iterator[Finding]:
     """Check the options of tmux that keys and notifications need; no finding outside tmux."""
     if not subject.env.get("TMUX"):
         return
-    tmux = commands.find("tmux", subject.env)
+    tmux = find("tmux", subject.env)
     if tmux is None:
         yield warn("tmux", "inside tmux, but no tmux command in PATH", "add its folder to PATH")
         return
-    version = commands.ask([tmux, "display-message", "-p", "#{version}"], subject.env)
-    yield passthrough(
-        commands.ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=_is_since(version, 3, 4)
-    )
-    yield set_clipboard(commands.ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
-    yield escape_time(commands.ask([tmux, "show", "-sv", "escape-time"], subject.env))
+    version = ask([tmux, "display-message", "-p", "#{version}"], subject.env)
+    # ``3.4``, ``3.3a``, ``next-3.5``
+    numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
+    has_all = numbers is not None and tuple(map(int, numbers.groups())) >= (3, 4)
+    yield passthrough(ask([tmux, "show", "-gv", "allow-passthrough"], subject.env), has_all=has_all)
+    yield set_clipboard(ask([tmux, "show", "-gv", "set-clipboard"], subject.env))
+    yield escape_time(ask([tmux, "show", "-sv", "escape-time"], subject.env))
 
 
 def passthrough(answer: Answer, *, has_all: bool = False) -> Finding:
@@ -350,12 +344,6 @@ def escape_time(answer: Answer) -> Finding:
     if known and int(answer.first_line) <= LONGEST_ESCAPE_MS:
         return ok("tmux escape-time", found)
     return warn("tmux escape-time", f"{found}: Esc is delayed", "add to ~/.tmux.conf: set -sg escape-time 10")
-
-
-def _is_since(version: Answer, *since: int) -> bool:
-    """Return whether tmux reports this version or a later one: ``3.4``, ``3.3a``, ``next-3.5``."""
-    numbers = re.search(r"(\d{1,6})\.(\d{1,6})", version.first_line) if version.exit_code == 0 else None
-    return numbers is not None and tuple(map(int, numbers.groups())) >= since
 
 
 def _value(answer: Answer) -> str:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
-    from agentdash.sessions.runner.caller import Caller
     from agentdash.sessions.service.manager import SessionManager
     from agentdash.sessions.settings.sections import OrchestrationSettings
 
@@ -146,7 +145,9 @@ def _opened(lead: str) -> "SessionManager":
     """Open a manager; the caller is found first, because its environment can name the state folder."""
     from agentdash.sessions.runner.caller import find_caller
 
-    caller = _with_lead(find_caller(), lead)
+    caller = find_caller()
+    if caller.session is None:  # outside of any session, and of claude, the lead is the one that the client names
+        caller = structs.replace(caller, lead=caller.lead or lead, evidence="client")
     _complete_environment()
     from agentdash.sessions.service.manager import SessionManager
     from agentdash.sessions.service.projects import state_folder
@@ -168,10 +169,3 @@ def _complete_environment() -> None:
     for name, value in processes.environment(client).items() if client > 1 else ():
         if name and name not in own:
             os.environ.setdefault(name, value)
-
-
-def _with_lead(caller: "Caller", lead: str) -> "Caller":
-    """Return the caller; outside of any session, and of claude, the lead is the one that the client names."""
-    if caller.session is not None:
-        return caller
-    return structs.replace(caller, lead=caller.lead or lead, evidence="client")

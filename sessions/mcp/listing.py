@@ -6,7 +6,7 @@ there.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -82,31 +82,23 @@ _ALWAYS_LOAD = {"anthropic/alwaysLoad": True}
 """Keeps claude from hiding the tools behind its own search (read in 2.1.197)."""
 
 
-def listed(tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    """Return the entries of the tools."""
-    return [_entry(tool) for tool in tools]
-
-
-def _entry(tool: Tool) -> dict[str, Any]:
-    """Return one entry.
+def entry(tool: Tool) -> dict[str, Any]:
+    """Return a tool's entry in the list.
 
     ``codex exec`` (0.169.0) refuses a tool unless both ``destructiveHint`` and ``openWorldHint`` are false; both
     clients call tools with ``readOnlyHint`` at the same time.
     """
-    entry = {
+    made = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": {**schema_of(tool.arguments), "additionalProperties": False},
         "annotations": {
-            "title": tool.title,
-            "readOnlyHint": tool.reads,
-            "destructiveHint": False,
-            "openWorldHint": False,
+            "title": tool.title, "readOnlyHint": tool.reads, "destructiveHint": False, "openWorldHint": False,
         },
         "_meta": _ALWAYS_LOAD,
-    }
-    return entry if tool.result is None else entry | {"outputSchema": schema_of(tool.result)}
+    }  # fmt: skip
+    return made if tool.result is None else made | {"outputSchema": schema_of(tool.result)}
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:

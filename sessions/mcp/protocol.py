@@ -152,11 +152,6 @@ def _encoded(message: object) -> bytes:
     return _ENCODER.encode(message) + b"\n"
 
 
-def chosen_version(asked: object) -> str:
-    """Return the version for ``initialize``: the one that the client asks for, else the newest of that era."""
-    return asked if isinstance(asked, str) and asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-
-
 def check_version(version: object) -> None:
     """Check the version that a request of the stateless era names.
 
@@ -205,7 +200,13 @@ def lines(descriptor: int, longest: int = LONGEST_LINE) -> Iterator[bytes | type
     r"""Yield the lines up to the end of input, split at ``\n`` only; the last one need not end with it."""
     held: list[bytes] = []
     size, passing = 0, False
-    while piece := _piece_of(descriptor):
+    while True:
+        try:
+            piece = os.read(descriptor, _PIECE)
+        except OSError:  # the other end is a terminal that was closed, or a socket that was reset
+            piece = b""
+        if not piece:
+            break
         first, *others = piece.split(b"\n")
         # Each part behind the first begins after a line end, so that what is held so far is a whole line.
         for following in (None, *others):
@@ -220,13 +221,6 @@ def lines(descriptor: int, longest: int = LONGEST_LINE) -> Iterator[bytes | type
                 held.append(part)
     if held:
         yield b"".join(held)
-
-
-def _piece_of(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _PIECE)
-    except OSError:  # the other end is a terminal that was closed, or a socket that was reset
-        return b""
 
 
 class Output:

@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw, Struct
 from agentdash import __version__
 from agentdash.sessions.mcp import protocol
 from agentdash.sessions.mcp.clients import Client, Managers, client_of
-from agentdash.sessions.mcp.listing import INSTRUCTIONS, listed, usable
+from agentdash.sessions.mcp.listing import INSTRUCTIONS, entry, usable
 from agentdash.sessions.mcp.orchestration.registry import Tool
 from agentdash.sessions.mcp.protocol import LONGEST_LINE, Id, Message, Output, ProtocolError, lines, own_streams
 from agentdash.sessions.model.errors import AgentdashError, RefusalError
@@ -223,7 +223,9 @@ class Server:
         match message.method:
             case "initialize":
                 self._client = client_of(message.arguments.get("clientInfo"), os.environ)
-                version = protocol.chosen_version(message.arguments.get("protocolVersion"))
+                # The version that the client asks for, else the newest of that era.
+                asked, known = message.arguments.get("protocolVersion"), protocol.HANDSHAKE_VERSIONS
+                version = asked if asked in known else known[-1]
                 return {"protocolVersion": version, **described, "serverInfo": SERVER}
             case "server/discover":
                 return {"supportedVersions": list(protocol.STATELESS_VERSIONS), **described, **kept}
@@ -231,7 +233,7 @@ class Server:
                 tools = usable(self._tools)
                 if kept and len(tools) < len(self._tools):
                     kept["ttlMs"] = 0  # the user can change orchestration.max_depth
-                return {"tools": listed(tools), **kept}
+                return {"tools": list(map(entry, tools)), **kept}
             case "ping":
                 return {}
             case unknown:
@@ -253,13 +255,14 @@ class Server:
                 self._open[key] = call
                 self._threads.add(thread)
         if full:
-            self._answer(message, outcome(_refuse_more))
+            fact = f"too_many_calls: {MOST_CALLS} calls are open. Next: wait for one of them."
+            self._answer(message, _text(fact, is_error=True))
         else:
             thread.start()
 
     def _carry_out(self, message: Message, key: Id, call: OpenCall) -> None:
         try:
-            result = outcome(lambda: self._call(message, call))
+            result = outcome(lambda: self._made(message, call))
         finally:
             with self._lock:
                 del self._open[key]
@@ -271,7 +274,7 @@ class Server:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _call(self, message: Message, call: OpenCall) -> Any:
+    def _made(self, message: Message, call: OpenCall) -> Struct | str:
         """Return what a tool returns.
 
         Raises:
@@ -279,11 +282,7 @@ class Server:
         """
         tool = tool_named(self._tools, message.arguments.get("name"))
         arguments = arguments_of(tool, message.arguments.get("arguments"))
-        return tool.call(self._calls(message, call), arguments)
-
-    def _calls(self, message: Message, call: OpenCall) -> Any:
-        """Return the object that tools get: manager, client, the event of the cancellation, the report of progress."""
-        from agentdash.sessions.mcp.orchestration.calls import Calls
+        from agentdash.sessions.mcp.orchestration.calls import Calls  # no server whose tools are only listed needs it
 
         manager = self._managers.of(message.meta)
         stated = message.meta.get(protocol.CLIENT_KEY)
@@ -291,7 +290,7 @@ class Server:
         settings = manager.reader.settings.config().orchestration
         calls = Calls(manager, client.under(settings, os.environ), call.cancelled, call.progress)
         call.reading = calls.reading
-        return calls
+        return tool.call(calls, arguments)
 
 
 def _keep_own_code() -> None:
@@ -299,10 +298,6 @@ def _keep_own_code() -> None:
     from agentdash.sessions.runner.own_code import keep
 
     keep(("sessions",))
-
-
-def _refuse_more() -> str:
-    raise RefusalError("too_many_calls", f"{MOST_CALLS} calls are open. Next: wait for one of them.")
 
 
 def serve(tools: Sequence[Tool]) -> int:

@@ -25,17 +25,10 @@ def described() -> str:
 def _commit() -> str | None:
     # The sources, or the folder of packages, may be in a repository of another project: only their own commit counts.
     root = (PACKAGE / "sessions").resolve().parent
-    if root != PACKAGE and (root / ".git").exists():
-        return _commit_of_checkout(root)
     try:
-        return (PACKAGE / COMMIT).read_text("utf-8").strip() or None
-    except (OSError, ValueError):
-        return None
-
-
-def _commit_of_checkout(root: Path) -> str | None:
-    try:
+        if root == PACKAGE or not (root / ".git").exists():
+            return (PACKAGE / COMMIT).read_text("utf-8").strip() or None
         output = run_git(str(root), "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*")
-    except GitError:
+    except (GitError, OSError, ValueError):
         return None
     return output.out.decode("utf-8", "replace").strip() or None if output.code == 0 else None

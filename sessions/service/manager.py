@@ -31,7 +31,6 @@ from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.service.families.joining import joined, membership, parent_of, source_of
 from agentdash.sessions.service.families.reach import MADE_INSIDE, known_caller, rights_of
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.kept_settings import keep_start
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     adopt_settings,
     build_launch,
@@ -43,7 +42,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
 )
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.lifecycle.wait import wait_until
-from agentdash.sessions.service.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.managing.housekeeping import Housekeeping, Shared, keep_start
 from agentdash.sessions.service.managing.spending import SessionBudgets, SessionPrices
 from agentdash.sessions.service.managing.stopping import Stopping
 from agentdash.sessions.service.managing.trusting import ProjectTrust
@@ -98,23 +97,22 @@ class SessionManager(Stopping):
         super().__init__(rights)
         self.housekeeping = Housekeeping(rights, self.layout, self.store, self.reader, self._stop_workers)
         """Names, archive, trash, and the conclusion of sessions whose runner died."""
-        self.prompts = Prompter(
-            rights, self.layout, self.store, self.reader, self.housekeeping, lambda ref, n: self.stop(ref, turn=n)
-        )
+        self._shared = Shared(rights, self.layout, self.store, self.reader, self.housekeeping)
+        self.prompts = Prompter(self._shared, lambda ref, n: self.stop(ref, turn=n))
         """Prompts to sessions: sending, retrying, interrupting."""
-        self.compacting = SessionCompactor(rights, self.store, self.housekeeping, self.prompts)
+        self.compacting = SessionCompactor(self._shared, self.prompts)
         """Summaries that take the place of conversations."""
-        self.queue = SessionQueue(rights, self.layout, self.store, self.reader, self.prompts)
+        self.queue = SessionQueue(self._shared, self.prompts)
         """The prompts that wait."""
-        self.asks = SessionAsks(rights, self.layout, self.store, self.reader, self.housekeeping)
+        self.asks = SessionAsks(self._shared)
         """The asks of live agents, and their answers."""
-        self.adjuster = SessionAdjuster(rights, self.layout, self.store, self.reader, self.housekeeping)
+        self.adjuster = SessionAdjuster(self._shared)
         """Changes of the model and the mode of sessions."""
-        self.chains = SessionChains(rights, self.layout, self.store, self.reader)
+        self.chains = SessionChains(self._shared)
         """The sessions that wait for the end of others."""
-        self.budgets = SessionBudgets(rights, self.layout, self.store, self.reader, self.housekeeping)
+        self.budgets = SessionBudgets(self._shared)
         """The budgets of leads and their workers."""
-        self.prices = SessionPrices(rights, self.layout, self.store, self.reader, self.housekeeping)
+        self.prices = SessionPrices(self._shared)
         """The prices, and the costs of ended turns, computed again."""
         self.projects = ProjectTrust(rights, self.layout, self.reader)
         """The trust in the settings of projects."""
@@ -124,9 +122,7 @@ class SessionManager(Stopping):
         """Acts on conversations: going back, taking that back, forking."""
         from agentdash.sessions.service.prompts.conversations import SessionConversations  # most commands need no steps
 
-        return SessionConversations(
-            self.rights, self.layout, self.store, self.reader, self.housekeeping, self.prompts, self._begin_fork
-        )
+        return SessionConversations(self._shared, self.prompts, self._begin_fork)
 
     def __enter__(self) -> Self:
         return self
@@ -155,9 +151,8 @@ class SessionManager(Stopping):
         settings = self.reader.settings.in_folder(start.cwd)
         if (known := self._keyed(start)) is not None:
             return known
-        prompt = checked_prompt(start.prompt)
-        prompt = self.rights.prompt(prompt, start.agent or settings.config.default_agent)
-        return self._begin(completed(start, settings.config, prompt=prompt), settings)
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
+        return self._begin(structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent)), settings)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -228,30 +223,17 @@ class SessionManager(Stopping):
             launch = build_launch(settings.config, start, notes=settings.notes)
         return self._record(start, launch, self._environment(start.agent), settings)
 
-    def _check_reach(self, start: Start, launch: Launch) -> None:
-        """Refuse a start whose agent could change agentdash's own files, in its folder or in one added to it.
-
-        Raises:
-            UsageError: it could.
-        """
-        agent, home, settings = agent_named(start.agent), self.layout.home, self.reader.settings.path
-        added = agent.writable_folders(settings_of(launch.settings, agent))
-        for folder in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
-            check_reach(agent, launch.mode, folder, home, settings, states_settings=self.rights.states_settings)
-
     def _record(
-        self,
-        start: Start,
-        launch: Launch,
-        env: Mapping[str, str | None],
-        settings: Loaded,
-        mark: Mark | None = None,
+        self, start: Start, launch: Launch, env: Mapping[str, str | None], settings: Loaded, mark: Mark | None = None
     ) -> Session:
         """Record the first turn of a session, and the settings for its runner, and send the runner."""
-        parent = self._parent()
+        parent, agent = self._parent(), agent_named(start.agent)
         self.rights.check_mode(start.agent, launch.mode, start.options)
         if parent is None or parent.cwd not in (start.cwd, *map(str, Path(start.cwd).parents)):  # else the lead has it
-            self._check_reach(start, launch)
+            home, path, own = self.layout.home, self.reader.settings.path, self.rights.states_settings
+            added = agent.writable_folders(settings_of(launch.settings, agent))
+            for reached in (start.cwd, *(str(Path(start.cwd, one)) for one in added)):
+                check_reach(agent, launch.mode, reached, home, path, states_settings=own)
         title = checked_text(start.title or title_of(start.prompt), "title")
         start = structs.replace(start, title=title, source=source_of(self.caller, start))
         if start.over_budget:
@@ -274,11 +256,7 @@ class SessionManager(Stopping):
         return self.reader.by_id(start.session_id)
 
     def _environment(self, agent: str) -> dict[str, str | None]:
-        """Return the environment to record with a session.
-
-        Raises:
-            NotAllowedError: a session asks for another profile of the settings than its own.
-        """
+        """Return the environment to record with a session; one that a session starts has its profile."""
         own = os.environ.get(PROFILE) or ""
         if self.inside is not None and self._asked_profile != own:
             fact = f"A session starts others with the profile of the settings with which it began: {own or 'none'}."
@@ -286,11 +264,6 @@ class SessionManager(Stopping):
         return recorded_environment(agent, self.reader.settings.path)
 
     def _parent(self) -> Session | None:
-        """Return the session from inside which the call comes.
-
-        Raises:
-            NotAllowedError: it was deleted.
-        """
         return parent_of(self.caller, self.store)
 
     def _keyed(self, start: Start) -> Session | None:

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 class SessionReader:
     """Answers every query of a front end, and has no way to change a session.
 
+    Each query raises ``StoreError`` if the database cannot be read.
+
     Args:
         config_path: the settings; None takes ``$AGENTDASH_CONFIG`` or the platform's.
         starters: the parents and leads of the sessions that the caller started: ``@last`` is the newest of these.
@@ -146,7 +148,7 @@ class SessionReader:
         settings = self.settings.in_folder(start.cwd)
         if start.after:
             self.get(start.after)
-        start = completed(start, settings.config, prompt=checked_prompt(start.prompt))
+        start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
         return build_launch(settings.config, start, notes=settings.notes)
 
     def continued(
@@ -224,11 +226,7 @@ class SessionReader:
         )
 
     def usage(self, query: "UsageQuery") -> "UsageTable":
-        """Return the use of tokens and money by groups; deleted sessions count, because the money was spent.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
+        """Return the use of tokens and money by groups; deleted sessions count, because the money was spent."""
         return self._usage.table(query)
 
     def sessions_of_usage(
@@ -237,9 +235,6 @@ class SessionReader:
         """Return the ids of the sessions of a group, of a column (its first day), or of a group in a column.
 
         The sessions with the greatest use come first; deleted ones are among them.
-
-        Raises:
-            StoreError: the database cannot be read.
         """
         return self._usage.sessions(query, group, column)
 
@@ -282,42 +277,22 @@ class SessionReader:
 
     def explain(self, ref: str) -> "Explanation":
         """Explain why the session has its status."""
-        from agentdash.sessions.service.families.explaining import family_facts
         from agentdash.sessions.service.lifecycle.explain import explain
 
         session = self.get(ref)
-        turns = self._queries.turns(session.id)
-        launch = self._queries.launch(session.id, session.turn)
-        prompts, asks = self._prompts(session), self._queries.asks.of_session(session.id)
-        changes, marks = self._queries.adjustments.of_session(session.id), self._queries.marks.of_session(session.id)
-        budgets = self._queries.family_budgets.states(session.id, self._limits(launch))
-        family, turn = family_facts(self._queries, session), turns[-1] if turns else None
-        periods = self._queries.period_budgets.of_session(session.id)
-        waits = (
-            self._queries.period_budgets.holding(session.id, session.turn) if session.status is Status.QUEUED else None
-        )
-        return explain(
-            self._layout, session, turn, launch, prompts, asks, changes, marks, budgets, family, periods, waits
-        )
+        return explain(self._layout, self._queries, session, self._prompts(session), self._limits)
 
     def budget(self, ref: str) -> "FamilyState":
         """Return the budget of a lead and the sums of all sessions below it.
 
         Args:
             ref: a session, or the key of an outside lead: ``claude:ID``.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: there is none, or several fit.
         """
         name = ref if ":" in ref else self.get(ref).id
         return self._queries.family_budgets.state(name, self._limits(None))
 
     def period_budgets(self, ref: str | None = None) -> "list[PeriodState]":
-        """Return the budgets of days and weeks with what is used of them: all, or those that bind a session.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: there is no such session, or several fit.
-        """
+        """Return the budgets of days and weeks with what is used of them: all, or those that bind a session."""
         if ref is None:
             return self._queries.period_budgets.states()
         return self._queries.period_budgets.of_session(self.get(ref).id)

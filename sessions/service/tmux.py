@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agentdash.sessions.rules.notifications.events import Notice
 from agentdash.sessions.rules.notifications.terminal_support import Env
+from agentdash.sessions.storage.paths import TOLD_SECONDS
 
 ANSWER_SECONDS = 5.0
 """A tmux that takes longer counts as silent.  On a loaded machine an answer can take over a second."""
@@ -42,9 +43,6 @@ def _env_of(line: str) -> Env:
     known = {"TERM": "xterm-kitty" if words[:1] == ["kitty"] else name}
     return known | {"TERM_PROGRAM": program} if program else known
 
-
-KEPT_SECONDS = 3_600
-"""All front ends get the news within seconds; older claims are only deleted."""
 
 CLEAR_SECONDS = 600
 """Each front end searches for old claims at most once in this time, because a search reads the whole folder."""
@@ -106,7 +104,7 @@ class Claims:
             self._clear_from = now + CLEAR_SECONDS
             for claim in self._folder.iterdir():
                 with suppress(FileNotFoundError):  # several front ends may delete at the same time
-                    if claim.lstat().st_mtime < now - KEPT_SECONDS:
+                    if claim.lstat().st_mtime < now - TOLD_SECONDS:
                         claim.unlink()
 
 

@@ -9,7 +9,7 @@ folder that is gone), everything is checked twice a second.
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -113,14 +113,12 @@ async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
     yield Change(database=True, sweep=True)
     while True:
         watched = _identity(folders)
-        try:
+        # If the watch limit is reached (watchfiles has an error of its own for too many instances), or a folder is
+        # gone: poll for a while.
+        with suppress(OSError, RuntimeError):
             async with aclosing(_watched(folders, watched)) as reported:
                 async for change in reported:
                     yield change
-        except (OSError, RuntimeError):
-            # The watch limit is reached (watchfiles has an error of its own for too many instances), or a folder is
-            # gone: poll for a while.
-            pass
         async for change in _polled(folders, watched):
             yield change
 

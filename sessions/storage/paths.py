@@ -71,6 +71,10 @@ class SessionFolder:
         os.mkfifo(self.poke, 0o600)
 
 
+TOLD_SECONDS = 3_600
+"""Time for which a file in :attr:`Layout.told` counts, and after which it is deleted."""
+
+
 class Layout:
     """The state folder."""
 
@@ -87,7 +91,7 @@ class Layout:
         self.drafts = home / "drafts"
         """Prompts that are written and not sent; created with the first one."""
         self.told = home / "told"
-        """Notifications that a front end has claimed; created when needed, and cleared after an hour."""
+        """Notifications that a front end has claimed, and asks that a caller was shown; created when needed."""
 
     def create(self) -> None:
         """Create the state folder and its subfolders if they are missing.

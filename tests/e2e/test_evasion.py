@@ -150,7 +150,7 @@ def test_the_next_command_takes_the_lock_from_what_is_no_runner(manager, usurped
 
 def test_the_lock_of_another_session_that_works_is_left_to_its_runner(manager, wait_until, sleepers):
     """A holder that is no process of the session, such as a command that concludes its turn, is not touched."""
-    from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers
+    from agentdash.sessions.service.lifecycle.recovery.reconcile import end_usurpers
 
     session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     folder = manager.layout.session(session.id)

@@ -77,11 +77,7 @@ def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
 
 
 def _check_takes_prompts(calls: Calls, session: Session) -> None:
-    """Refuse a prompt that could not become a turn.
-
-    Raises:
-        RefusalError: the worker takes no prompts, or processes of its lost turn still live.
-    """
+    """Refuse a prompt that could not become a turn."""
     from agentdash.sessions.agents.registry import agent_named
     from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
 
@@ -144,15 +140,10 @@ def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> Sto
     now = calls.manager.store.session(session.id) or session
     calls.reading.name(now)
     return StoppedOne(
-        session=name,
-        status=str(now.status),
-        ended=len(receipt.ended),
-        left=len(receipt.left),
-        turn=now.turn,
-        tokens=now.usage.total_tokens or 0,
-        tokens_missing=now.tokens_missing,
+        session=name, status=str(now.status), ended=len(receipt.ended), left=len(receipt.left), turn=now.turn,
+        tokens=now.usage.total_tokens or 0, tokens_missing=now.tokens_missing,
         receipt=words(receipt.note or receipt.summary(), 160),
-    )
+    )  # fmt: skip
 
 
 _WITHOUT_USER = "wait_for again: the user is asked. Or deny it."
@@ -203,11 +194,6 @@ def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
 
 
 def _words_given(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
-    """Return the answer to a question.
-
-    Raises:
-        RefusalError: there is no answer, or only the user can give it.
-    """
     if len(ask.questions) != 1:
         fact = f"Only the user can answer this: it has {len(ask.questions)} questions, which need a form."
         raise refusal("needs_the_user", fact, _WITHOUT_USER)
@@ -218,11 +204,7 @@ def _words_given(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
 
 
 def _check_given(session: Session, ask: Ask, verdict: Verdict) -> None:
-    """Refuse a decision that only the user can make.
-
-    Raises:
-        RefusalError: it is one.
-    """
+    """Refuse a decision that only the user can make."""
     reason = not_given(ask, verdict, session.cwd)
     if not reason and verdict is not Verdict.DENY and len(text_for_lead(ask, 2 * MOST_FOR_LEAD)) > MOST_FOR_LEAD:
         reason = "its text is too long to be shown to a lead whole"

@@ -6,25 +6,133 @@ whose server was killed before it wrote the answer is named again.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from agentdash.sessions.mcp.orchestration.family import Family, overview
 from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.refusals import refusal
-from agentdash.sessions.model.errors import AgentdashError, AmbiguousSessionError, UnknownSessionError
-from agentdash.sessions.model.session import Session
+from agentdash.sessions.model.errors import AgentdashError, UnknownSessionError
+from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.model.session import Session, Status, short_id
+from agentdash.sessions.rules.costs.cost import cost_words
 from agentdash.sessions.rules.limits.family_account import Account
+from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.processes.runner_lock import HeldLock
 from agentdash.sessions.settings.sections import OrchestrationSettings
 from agentdash.sessions.storage.families.families import Families
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.text.units import count, money, tokens
 
 if TYPE_CHECKING:
+    from agentdash.sessions.mcp.clients import Client
     from agentdash.sessions.service.manager import SessionManager
+
+
+SHORTEST = 4
+"""The fewest characters of an id that name a worker."""
+
+_MOST_NAMED = 8
+
+
+class Family:
+    """The sessions below a caller.
+
+    Args:
+        sessions: all sessions below, the oldest first.
+    """
+
+    def __init__(self, caller: Caller, sessions: Sequence[Session]) -> None:
+        self._caller = caller
+        self.sessions = sessions
+        self._by_id = {session.id: session for session in sessions}
+        self._short = Counter(short_id(session.id) for session in sessions)
+
+    def name(self, session_id: str) -> str:
+        """Return the id by which the tools name a worker: short if that is unique."""
+        short = short_id(session_id)
+        return short if self._short[short] <= 1 else session_id
+
+    def get(self, session_id: str) -> Session | None:
+        """Return the worker with exactly this id."""
+        return self._by_id.get(session_id)
+
+    def own(self) -> list[Session]:
+        """Return the workers that the caller started itself."""
+        return [session for session in self.sessions if self.is_own(session)]
+
+    def is_own(self, session: Session) -> bool:
+        """Return whether the caller itself started a worker."""
+        inside = self._caller.session is not None and session.parent == self._caller.session
+        return inside or (self._caller.lead is not None and session.lead == self._caller.lead)
+
+    def named(self, ref: str) -> Session | None:
+        """Return the worker that a text means; None if it means none of them.
+
+        Raises:
+            RefusalError: it means several.
+        """
+        ref = ref.strip().lower()
+        if ref in self._by_id:
+            return self._by_id[ref]
+        found = [one for one in self.sessions if one.id.startswith(ref)] if len(ref) >= SHORTEST else []
+        if len(found) > 1:
+            ids = ", ".join(one.id for one in found[:_MOST_NAMED])
+            raise refusal("ambiguous", f"{words(ref, 40)!r} begins {len(found)} ids: {ids}.", "give the whole id.")
+        return found[0] if found else None
+
+    def known(self) -> str:
+        """Return a sentence with the workers' names."""
+        names = [self.name(one.id) for one in reversed(self.sessions)]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return f"Your workers: {', '.join(names[:_MOST_NAMED])}{more}." if names else "You have no workers."
+
+
+def need(session: Session) -> str:
+    """Return why a worker that has not ended needs its lead; empty if it does not."""
+    if session.status.ended:
+        return ""
+    if session.blocked:
+        return "blocked"
+    if session.asking:
+        return "waiting"
+    if session.is_stuck:
+        return "stuck"
+    if session.unconfirmed:
+        return "unconfirmed"
+    return "denied" if session.denied and session.status is Status.RUNNING else ""
+
+
+def overview(family: Family, state: FamilyState | None, spoken_to: Sequence[str]) -> str:
+    """Return the state of a family in a line: ``6 workers, 4 at work, 1 needs you, $1.20 of $5.00``.
+
+    Args:
+        state: the caller's budget, and what it and its workers used; None if it is the user.
+        spoken_to: ids of the workers to which the user spoke.
+    """
+    listed = [one for one in family.sessions if not one.put_away]
+    at_work = sum(not one.status.ended for one in listed)
+    needing = sum(bool(need(one)) for one in listed)
+    failed = sum(one.status in (Status.FAILED, Status.LOST) for one in listed)
+    parts = [count(len(listed), "worker"), f"{at_work} at work"]
+    parts += [f"{needing} {'needs' if needing == 1 else 'need'} you"] if needing else []
+    parts += [f"{failed} failed"] if failed else []
+    parts += _spent(state) if state is not None else []
+    text = ", ".join(parts)
+    return f"{text}; the user spoke to {', '.join(spoken_to[:_MOST_NAMED])}" if spoken_to else text
+
+
+def _spent(state: FamilyState) -> list[str]:
+    limit, spent, parts = state.budget or Budget(), state.account.spent, []
+    if spent.cost_usd or spent.missing or limit.cost_usd is not None:
+        of = f" of {money(limit.cost_usd)}" if limit.cost_usd is not None else ""
+        parts.append(f"{cost_words(spent.cost, money(0.0))}{of}")
+    if limit.tokens is not None:
+        parts.append(f"{spent.tokens_words(exact=False)} of {tokens(limit.tokens)} tokens")
+    return parts
 
 
 class Reading:
@@ -105,14 +213,6 @@ class Reading:
             self._locks.pop().release()
 
 
-class Client(Protocol):
-    """The facts about the calling program that the tools need."""
-
-    @property
-    def wait_seconds(self) -> float:
-        """The longest time for which a call may wait before the client gives up."""
-
-
 class Calls:
     """One call of a tool.
 
@@ -122,7 +222,7 @@ class Calls:
     """
 
     def __init__(
-        self, manager: "SessionManager", client: Client, cancelled: threading.Event, progress: Callable[[str], None]
+        self, manager: "SessionManager", client: "Client", cancelled: threading.Event, progress: Callable[[str], None]
     ) -> None:
         self.manager = manager
         self.client = client
@@ -145,14 +245,10 @@ class Calls:
         except AgentdashError:
             return OrchestrationSettings()
 
-    def own_session(self) -> Session | None:
-        """Return the session from inside which the call comes."""
-        session = self.manager.caller.session
-        return self.manager.store.session(session) if session is not None else None
-
     def root(self) -> str:
         """Return the folder from which relative folders begin: that of the caller's session, else of this process."""
-        own = self.own_session()
+        session = self.manager.caller.session
+        own = self.manager.store.session(session) if session is not None else None
         return own.cwd if own is not None else str(Path.cwd())
 
     def slice(self, seconds: float) -> float:
@@ -183,8 +279,6 @@ class Calls:
         """Return a session of another lead, or of the user, that a text means."""
         try:
             return self.manager.reader.get(ref, destructive=True) if not ref.strip().startswith("@") else None
-        except (UnknownSessionError, AmbiguousSessionError):
-            return None
         except AgentdashError:
             return None
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,14 +97,17 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
             session = _under_way(calls, session)
             _check_started(calls, session)
         waited = wait_for_one(calls, session.id, arguments.wait_s)
-        session = calls.manager.reader.by_id(session.id)
+        session, place = calls.manager.reader.by_id(session.id), 0
+        if session.status is Status.QUEUED and session.after is None:
+            waiting = calls.manager.reader.sessions(statuses=[Status.QUEUED])
+            place = sum(one.created_at <= session.created_at and one.after is None for one in waiting)
         return Delegated(
             session=calls.family().name(session.id),
             status=str(session.status),
             agent=session.agent,
             model=words(session.model or "", 80),
             cwd=words(session.cwd, 400),
-            place=_place_in_queue(calls, session),
+            place=place,
             existing=existing,
             warnings=tuple(words(one, 200) for one in calls.manager.reader.warnings(session.id)[:5]),
             ended=waited.ended if waited else (),
@@ -114,11 +118,7 @@ def delegate(calls: Calls, arguments: Delegate) -> Delegated:
 
 
 def _existing(calls: Calls, arguments: Delegate) -> Session | None:
-    """Return the caller's worker that has this key, also if it could not be started now.
-
-    Raises:
-        UsageError: it has another task.
-    """
+    """Return the caller's worker that has this key, also if it could not be started now."""
     key = arguments.key
     session = next((one for one in calls.family().own() if one.key == key), None) if key else None
     if session is not None:
@@ -130,11 +130,6 @@ def _existing(calls: Calls, arguments: Delegate) -> Session | None:
 
 
 def _start(calls: Calls, arguments: Delegate) -> "Start":
-    """Return the request for the start.
-
-    Raises:
-        RefusalError: an argument is not usable.
-    """
     from agentdash.sessions.rules.launch import Start
 
     reader, manager = calls.manager.reader, calls.manager
@@ -174,12 +169,6 @@ def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
 
 
 def _agent(name: str, agents: "Sequence[AgentInfo]", settings: OrchestrationSettings) -> "AgentInfo":
-    """Return the agent of this name.
-
-    Raises:
-        RefusalError: it is not known or not installed.
-        NotAllowedError: the settings do not allow it to workers.
-    """
     usable = [one.name for one in agents if one.installed and settings.allows(one.name)]
     choice = f"use one of: {', '.join(usable)}." if usable else "ask the user to install an agent."
     found = next((one for one in agents if one.name == name), None)
@@ -207,28 +196,15 @@ def _under_way(calls: Calls, session: Session) -> Session:
 
 
 def _check_started(calls: Calls, session: Session) -> None:
-    """Refuse the result of a start that failed: the worker is there, and can be read.
-
-    Raises:
-        RefusalError: it failed before it did anything.
-    """
+    """Refuse the result of a start that failed: the worker is there, and can be read."""
     if session.status is not Status.FAILED or session.steps:
         return
     calls.reading.name_in_refusal(session)
-    try:
+    stderr = ""
+    with suppress(AgentdashError):
         stderr = clean(calls.manager.reader.outputs.stderr_tail(session.id, most=_STDERR_BYTES)[0])
-    except AgentdashError:
-        stderr = ""
     first = next((line.strip() for line in stderr.splitlines() if line.strip()), "")
     name = calls.family().name(session.id)
     output = f" stderr: {words(first, 300)}" if first else ""
     fact = f"Worker {name} could not start: {words(session.reason or 'no reason is known', 300)}.{output}"
     raise refusal("start_failed", fact, f'read(session="{name}", part="stderr"), then delegate differently.')
-
-
-def _place_in_queue(calls: Calls, session: Session) -> int:
-    """Return the place of a worker in the queue; 0 if it has left it."""
-    if session.status is not Status.QUEUED or session.after is not None:
-        return 0
-    waiting = calls.manager.reader.sessions(statuses=[Status.QUEUED])
-    return sum(one.created_at <= session.created_at and one.after is None for one in waiting)

@@ -59,10 +59,8 @@ def _tool(
 ) -> Tool:
     """Return a tool; its function has its name, and is loaded with the module of this folder when it is called."""
 
-    def call(calls: Any, given: Any) -> Struct | str:
-        function = getattr(import_module(f"{__package__}.{module}"), name)
-        made: Struct | str = function(calls, given)
-        return made
+    def call(calls: Any, given: Any) -> Any:
+        return getattr(import_module(f"{__package__}.{module}"), name)(calls, given)
 
     return Tool(
         name=name, title=title, description=description, arguments=arguments, result=result, reads=reads, call=call
@@ -93,7 +91,7 @@ TOOLS: tuple[Tool, ...] = (
         WaitFor,
         Waited,
         reads=True,
-        module="viewing",
+        module="waits",
     ),
     _tool(
         "list_sessions",

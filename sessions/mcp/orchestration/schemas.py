@@ -16,8 +16,7 @@ LONGEST_READ = 40_000
 
 Worker = Annotated[str, Meta(description="Worker id, or a unique beginning of it with at least 4 characters.")]
 Wait = Annotated[
-    float,
-    Meta(ge=0, le=86_400, description="Seconds to wait for the worker, as wait_for does; 0 returns at once."),
+    float, Meta(ge=0, le=86_400, description="Seconds to wait for the worker, as wait_for does; 0 returns at once.")
 ]
 
 

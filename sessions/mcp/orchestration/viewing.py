@@ -1,15 +1,16 @@
-"""The tools that show workers: ``wait_for``, ``list_sessions`` and ``read``, which quotes their words and work."""
+"""The tools that show workers: ``list_sessions``, and ``read``, which quotes their words and work."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from agentdash.sessions.mcp.orchestration.calls import Calls
 from agentdash.sessions.mcp.orchestration.quoting import Window, page, words
 from agentdash.sessions.mcp.orchestration.refusals import refusal, refused
-from agentdash.sessions.mcp.orchestration.schemas import Listed, ListSessions, Read, Waited, WaitFor
+from agentdash.sessions.mcp.orchestration.schemas import Listed, ListSessions, Read
 from agentdash.sessions.mcp.orchestration.views import Detail, Views, fitted
-from agentdash.sessions.mcp.orchestration.waits import Wait
-from agentdash.sessions.model.session import Change, Session, Status, Step, StepKind
+from agentdash.sessions.model.session import Session, Status, Step, StepKind
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.sanitize import clean
@@ -17,16 +18,6 @@ from agentdash.sessions.text.units import line_change
 from agentdash.sessions.transcript import blocks
 from agentdash.sessions.transcript.blocks import Origin, Voice
 from agentdash.sessions.transcript.visible.retelling import ending, file_words
-
-
-def wait_for(calls: Calls, arguments: WaitFor) -> Waited:
-    """Wait until a worker ends or needs its lead, or the time is over."""
-    with refused():
-        family = calls.family()
-        chosen = None
-        if arguments.sessions is not None:
-            chosen = list(dict.fromkeys(calls.find(ref, family).id for ref in arguments.sessions))
-        return Wait(calls, chosen).until(arguments.until, arguments.seconds)
 
 
 def list_sessions(calls: Calls, arguments: ListSessions) -> Listed:
@@ -49,16 +40,10 @@ def list_sessions(calls: Calls, arguments: ListSessions) -> Listed:
                 more=len(chosen) - len(shown),
             )
 
-        listed = fitted(made)
-        return Listed(overview=calls.overview(family), workers=listed.workers, counts=listed.counts, more=listed.more)
+        return structs.replace(fitted(made), overview=calls.overview(family))
 
 
 def _status(text: str) -> Status | None:
-    """Return the status of a filter.
-
-    Raises:
-        RefusalError: it is not a status.
-    """
     name = text.strip().lower()
     if not name:
         return None
@@ -95,7 +80,9 @@ def step_texts(steps: Iterable[Step], *, full: bool) -> Iterator[str]:
 def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911 - one for each type of block
     match block:
         case blocks.Prose():
-            return _prose(block, full)
+            said = _beginning(block.text.strip("\n"), _TEXT, full)
+            text = " ".join(filter(None, (said, block.note and f"({block.note})")))
+            return f"[{_VOICES[block.voice]}] {text}" if text.strip() else ""
         case blocks.Code():
             command = f"$ {_beginning(block.text, _TEXT, full)}"
             if block.of_failed_start:
@@ -108,7 +95,8 @@ def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911
             called, task = _called(block, full)
             return f"[{_CALLS.get(step.kind, 'tool')}] {called}{_ending(step)}{task}"
         case blocks.Files():
-            diffs = [line for change in block.changes for line in _diff(change)] if full else []
+            found = ((one.diff and one.diff.rstrip("\n"), blocks.diff_remark(one)) for one in block.changes if full)
+            diffs = [line for diff, remark in found for line in (diff, remark and f"({remark})") if line]
             named = file_words(block, None if full else _FILES, _PATH) or _beginning(block.text, _TEXT, full)
             more = " (full=true)" if not full and len(block.changes) > _FILES else ""
             return "\n".join([f"[edit] {named}{more}{_ending(step)}", *diffs])
@@ -123,11 +111,6 @@ def _drawn(block: blocks.Block, step: Step, full: bool) -> str:  # noqa: PLR0911
             return f"[unknown] {block.event or 'event'}: {_beginning(block.text, _TEXT, full)}"
         case blocks.Facts() | blocks.Tokens():
             return ""
-
-
-def _prose(block: blocks.Prose, full: bool) -> str:
-    text = " ".join(filter(None, (_beginning(block.text.strip("\n"), _TEXT, full), block.note and f"({block.note})")))
-    return f"[{_VOICES[block.voice]}] {text}" if text.strip() else ""
 
 
 def _ending(step: Step) -> str:
@@ -146,13 +129,6 @@ def _called(block: blocks.Call, full: bool) -> tuple[str, str]:
         return f"{block.tool}({_beginning(given, _ARGUMENTS, full)})", ""
     task = block.task if full and isinstance(block.task, str) and block.task != block.purpose else ""
     return _beginning(block.purpose or block.tool, _TEXT, full), task and f"\n{_indented(task)}"
-
-
-def _diff(change: Change) -> Iterator[str]:
-    if change.diff:
-        yield change.diff.rstrip("\n")
-    if remark := blocks.diff_remark(change):
-        yield f"({remark})"
 
 
 def _beginning(text: str, most: int, full: bool) -> str:
@@ -191,7 +167,7 @@ def read(calls: Calls, arguments: Read) -> str:
     """
     with refused("nothing_there"):
         family = calls.family()
-        session, name = calls.find(arguments.session, family), ""
+        session = calls.find(arguments.session, family)
         name = family.name(session.id)
         turn = arguments.turn or session.turn
         if turn > session.turn:

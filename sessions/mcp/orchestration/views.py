@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.mcp.orchestration.family import Family, need
+from agentdash.sessions.mcp.orchestration.calls import Calls, Family, need
 from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.schemas import Asked, Did, Shared, WorkerResult
 from agentdash.sessions.model.errors import AgentdashError
@@ -18,10 +18,11 @@ from agentdash.sessions.model.session import Session, Step, StepKind
 from agentdash.sessions.rules.asks.model import Verdict
 from agentdash.sessions.rules.digest.collect import Digest, changed_lines, digest
 from agentdash.sessions.rules.step_outcome import changed_files
+from agentdash.sessions.text.sanitize import clean, shorten
+from agentdash.sessions.text.unhidden import unhidden
 from agentdash.sessions.text.units import dollars
 
 if TYPE_CHECKING:
-    from agentdash.sessions.mcp.orchestration.calls import Calls
     from agentdash.sessions.rules.asks.model import Ask
     from agentdash.sessions.rules.asks.recorded import RecordedAsk
     from agentdash.sessions.service.reader import SessionReader
@@ -82,38 +83,28 @@ def facts_of(reader: "SessionReader", session: Session, turn: int | None = None)
 
 def collected(steps: Iterable[Step], cwd: str) -> TurnFacts:
     """Return the facts of the steps of one turn."""
-    seen = _Seen(cwd)
-    counted = digest(seen.watch(steps), cwd)
-    return TurnFacts(
-        digest=counted,
-        touched=seen.touched,
-        answer=seen.answer[:KEPT_ANSWER],
-        answer_size=len(seen.answer),
-    )
+    answer, touched = "", dict[str, str]()
 
-
-class _Seen:
-    """The facts that a digest does not keep: the last message in full, absolute paths."""
-
-    def __init__(self, cwd: str) -> None:
-        self._cwd = cwd
-        self.answer = ""
-        self.touched: dict[str, str] = {}
-
-    def watch(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps while they are noted."""
+    def noted() -> Iterator[Step]:
+        """Yield the steps, and note what a digest does not keep: the last message in full, absolute paths."""
+        nonlocal answer
         for step in steps:
             if step.kind is StepKind.MESSAGE and step.parent is None and step.text.strip():
-                self.answer = step.text
-            for place, _ in changed_files(step, self._cwd):
-                if len(self.touched) < _MOST_PATHS:
-                    self.touched[place.absolute] = place.shown
+                answer = step.text
+            for place, _ in changed_files(step, cwd):
+                if len(touched) < _MOST_PATHS:
+                    touched[place.absolute] = place.shown
             yield step
+
+    counted = digest(noted(), cwd)
+    return TurnFacts(digest=counted, touched=touched, answer=answer[:KEPT_ANSWER], answer_size=len(answer))
 
 
 def did(facts: TurnFacts, names: int) -> Did:
     """Return the facts as a result, with at most this many names of each kind."""
     counted = facts.digest
+    run = counted.tests[-1] if counted.tests else None
+    outcome = {True: "passed", False: "failed", None: "outcome not known"}[run.passed if run else None]
     return Did(
         commands=counted.commands,
         commands_failed=counted.commands_failed,
@@ -127,20 +118,12 @@ def did(facts: TurnFacts, names: int) -> Did:
         edits_failed=counted.edits_failed,
         test_runs=counted.test_runs,
         test_runs_failed=counted.test_runs_failed,
-        last_test=_last_test(counted),
+        last_test=words(f"{outcome}: {run.summary or run.command}", _TEST) if run else "",
         tools_failed=counted.tool_calls_failed,
         declined=counted.declined,
         errors=counted.errors,
         error=words(counted.error or "", _COMMAND),
     )
-
-
-def _last_test(counted: Digest) -> str:
-    if not counted.tests:
-        return ""
-    run = counted.tests[-1]
-    outcome = {True: "passed", False: "failed", None: "outcome not known"}[run.passed]
-    return words(f"{outcome}: {run.summary or run.command}", _TEST)
 
 
 def touched(reader: "SessionReader", session: Session) -> set[str]:
@@ -213,42 +196,31 @@ def fitted(make: Callable[[Detail], R]) -> R:
 class Views:
     """Makes results of workers."""
 
-    def __init__(self, calls: "Calls", family: Family) -> None:
+    def __init__(self, calls: Calls, family: Family) -> None:
         self._reader = calls.manager.reader
         self._family = family
         self._facts: dict[str, TurnFacts | None] = {}
         self._touched: dict[str, set[str]] = {}
 
-    def brief(self, session: Session, detail: Detail, *, message: bool = False) -> WorkerResult:
-        """Return a worker as its row records it; no file is read."""
-        return self._made(session, detail, message=message)
-
     def whole(self, session: Session, detail: Detail) -> WorkerResult:
         """Return a worker with what it did in its newest turn, what it asks, and its answer."""
+        made = self.brief(session, detail)
         facts = self._facts_of(session) if session.steps or session.status.ended else None
         if facts is None:
-            return self._made(session, detail)
-        answer = words_of_answer(facts.answer, detail.answer)
+            return made
         work = did(facts, detail.names)
         if facts.touched and detail.names:
-            work = msgspec.structs.replace(work, also_changed=self._also_changed(session, detail))
-        left_out = ""
-        if session.status.ended and facts.answer_size > detail.answer:
-            name, missing = self._family.name(session.id), facts.answer_size - len(answer)
-            left_out = f'{missing:,} of {facts.answer_size:,} characters: read(session="{name}")'
-        return self._made(
-            session,
-            detail,
-            did=work if work != Did() else None,
-            answer=answer if session.status.ended else "",
-            answer_left_out=left_out,
-        )
-
-    def _also_changed(self, session: Session, detail: Detail) -> tuple[Shared, ...]:
-        facts = self._facts_of(session)
-        others = [one for one in self._family.sessions if one.id != session.id and one.steps]
-        paths = {self._family.name(one.id): self._touched_by(one) for one in others}
-        return shared(facts, paths, detail.names) if facts is not None else ()
+            others = [one for one in self._family.sessions if one.id != session.id and one.steps]
+            paths = {self._family.name(one.id): self._touched_by(one) for one in others}
+            work = structs.replace(work, also_changed=shared(facts, paths, detail.names))
+        made = structs.replace(made, did=work if work != Did() else None)
+        if not session.status.ended:
+            return made
+        answer, left_out = clean(facts.answer[: detail.answer * 2]).strip()[: detail.answer], ""
+        if facts.answer_size > detail.answer:
+            missing = facts.answer_size - len(answer)
+            left_out = f'{missing:,} of {facts.answer_size:,} characters: read(session="{made.session}")'
+        return structs.replace(made, answer=answer, answer_left_out=left_out)
 
     def _facts_of(self, session: Session) -> TurnFacts | None:
         """Return what a worker did in its newest turn; read once for all results of a call."""
@@ -262,16 +234,8 @@ class Views:
             self._touched[session.id] = touched(self._reader, session)
         return self._touched[session.id]
 
-    def _made(
-        self,
-        session: Session,
-        detail: Detail,
-        *,
-        message: bool = False,
-        did: Did | None = None,
-        answer: str = "",
-        answer_left_out: str = "",
-    ) -> WorkerResult:
+    def brief(self, session: Session, detail: Detail, *, message: bool = False) -> WorkerResult:
+        """Return a worker as its row records it; no file is read."""
         asks = self._reader.asks(session.id) if session.asking else []
         return WorkerResult(
             session=self._family.name(session.id),
@@ -294,10 +258,7 @@ class Views:
             unread=session.status.ended and session.reported_turn < session.turn,
             archived=session.put_away,
             queued=session.queued,
-            did=did,
             message=words(session.last_message or "", min(100, detail.text)) if message else "",
-            answer=answer,
-            answer_left_out=answer_left_out,
         )
 
 
@@ -330,14 +291,5 @@ MOST_FOR_LEAD = 4_000
 def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
     """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
     from agentdash.sessions.rules.asks.answers import title_is_whole
-    from agentdash.sessions.text.sanitize import clean, shorten
-    from agentdash.sessions.text.unhidden import unhidden
 
     return "" if title_is_whole(ask) else shorten(clean(unhidden(ask.body)), most) if most else "…"
-
-
-def words_of_answer(answer: str, most: int) -> str:
-    """Return the beginning of an answer, cleaned; its lines stay."""
-    from agentdash.sessions.text.sanitize import clean
-
-    return clean(answer[: most * 2]).strip()[:most]

@@ -1,4 +1,4 @@
-"""Wait until something new happens to workers, and name each end once.
+"""The tool ``wait_for``: it waits until something new happens to workers, and names each end once.
 
 The end that a lead has read is a number in the worker's row (``reported_turn``), so an end is named once over restarts
 and with several servers; :mod:`.calls` records it when the client has the answer.  A need of a running worker has no
@@ -7,19 +7,16 @@ such number: this process remembers what it named.
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from agentdash.sessions.mcp.orchestration.family import Family, need
-from agentdash.sessions.mcp.orchestration.schemas import Waited
+from agentdash.sessions.mcp.orchestration.calls import Calls, Family, need
+from agentdash.sessions.mcp.orchestration.refusals import refused
+from agentdash.sessions.mcp.orchestration.schemas import Waited, WaitFor
 from agentdash.sessions.mcp.orchestration.views import MOST_AT_ONCE, Detail, Views, fitted
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import RefusalError
 from agentdash.sessions.model.session import Session
-
-if TYPE_CHECKING:
-    from agentdash.sessions.mcp.orchestration.calls import Calls
 
 _REMEMBERED = 2_000
 
@@ -52,7 +49,7 @@ class Wait:
             its answer.
     """
 
-    def __init__(self, calls: "Calls", ids: Sequence[str] | None, prompt: int | None = None) -> None:
+    def __init__(self, calls: Calls, ids: Sequence[str] | None, prompt: int | None = None) -> None:
         self._calls = calls
         self._chosen = ids
         self._prompt = prompt
@@ -91,7 +88,10 @@ class Wait:
                     idle = not moment.at_work and not self._held_elsewhere
                     if over or waited.ended or waited.needs_you or waited.gone or idle:
                         return waited
-                self._report(moment)
+                line = f"{len(moment.at_work)} at work, {len(moment.ended)} ended, {len(moment.needing)} need you"
+                if line != self._told:
+                    self._told = line
+                    calls.progress(line)
             if now - settled_at >= SETTLE_SECONDS:
                 settled_at = now
                 housekeeping.settle()
@@ -112,12 +112,20 @@ class Wait:
             watched = [one for one in found if one is not None]
         present = {one.id for one in watched}
         gone = [name for session_id, name in self._names.items() if session_id not in present]
-        under_way = self._calls.manager.store.queue.under_way()
+        queue = self._calls.manager.store.queue
+        under_way, prompt = queue.under_way(), queue.prompt(self._prompt) if self._prompt is not None else None
+        sent_anyway = prompt is not None and prompt.at_once
         early = {one.id for one in watched if one.status.ended and self._goes_on(one, one.id in under_way)}
         over = [one for one in watched if one.status.ended and one.id not in early]
-        fresh = [one for one in over if self._is_new(family, one)]
+        fresh = [
+            one
+            for one in over
+            if (one.reported_turn < one.turn if family.is_own(one) else self._is_unnamed(one, f"end {one.turn}"))
+        ]
         needing = [one for one in watched if need(one) and one.id not in early]
-        at_work = [one for one in watched if not one.status.ended or (one.id in early and not self._is_held(one))]
+        # What waits in a queue that is held waits for the user too.
+        going_on = {one.id for one in watched if one.id in early and (one.held is None or sent_anyway)}
+        at_work = [one for one in watched if not one.status.ended or one.id in going_on]
         read = [one for one in over if one not in fresh]
         quiet = not (fresh or needing or at_work)
         return Moment(
@@ -143,16 +151,6 @@ class Wait:
         if prompt is None or prompt.state == "cancelled":
             return False
         return prompt.state in ("queued", "sending", "sent") or (prompt.turn or 0) > session.turn
-
-    def _is_held(self, session: Session) -> bool:
-        """Return whether what waits for a worker waits for the user too."""
-        prompt = self._calls.manager.store.queue.prompt(self._prompt) if self._prompt is not None else None
-        return session.held is not None and not (prompt is not None and prompt.at_once)
-
-    def _is_new(self, family: Family, session: Session) -> bool:
-        if family.is_own(session):
-            return session.reported_turn < session.turn
-        return self._is_unnamed(session, f"end {session.turn}")
 
     def _answer(self, moment: Moment) -> Waited:
         views = Views(self._calls, moment.family)
@@ -181,12 +179,6 @@ class Wait:
             self._remember(one, self._need_key(one))
         waited = structs.replace(waited, ended=tuple(structs.replace(one, unread=False) for one in waited.ended))
         return structs.replace(waited, overview=self._calls.overview(), next=_next(waited, more=bool(moment.ended)))
-
-    def _report(self, moment: Moment) -> None:
-        line = f"{len(moment.at_work)} at work, {len(moment.ended)} ended, {len(moment.needing)} need you"
-        if line != self._told:
-            self._told = line
-            self._calls.progress(line)
 
     def _key(self, session: Session) -> tuple[str, str | None, str | None, str]:
         caller = self._calls.manager.caller
@@ -227,18 +219,21 @@ def _next(waited: Waited, *, more: bool) -> str:
         return "wait_for names the others."
     if waited.at_work:
         return "wait_for again, or do other work; they go on meanwhile."
-    if waited.ended:
-        return ""
-    return _next_after_nothing(waited, more=more)
+    before = "read shows their answers; send_message goes on with them." if waited.ended_before else ""
+    after_nothing = before or ("wait_for again: another call names the ends." if more else "delegate starts a worker.")
+    return "" if waited.ended else after_nothing
 
 
-def _next_after_nothing(waited: Waited, *, more: bool) -> str:
-    if waited.ended_before:
-        return "read shows their answers; send_message goes on with them."
-    return "wait_for again: another call names the ends." if more else "delegate starts a worker."
+def wait_for(calls: Calls, arguments: WaitFor) -> Waited:
+    """Wait until a worker ends or needs its lead, or the time is over."""
+    with refused():
+        family, chosen = calls.family(), None
+        if arguments.sessions is not None:
+            chosen = list(dict.fromkeys(calls.find(ref, family).id for ref in arguments.sessions))
+        return Wait(calls, chosen).until(arguments.until, arguments.seconds)
 
 
-def wait_for_one(calls: "Calls", session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:
+def wait_for_one(calls: Calls, session_id: str, seconds: float, prompt: int | None = None) -> Waited | None:
     """Wait for one worker, for the tools that offer it; None if no wait is requested.
 
     ``prompt`` is the number of the prompt that the call sent, whose turn is the one to wait for.

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from agentdash.sessions.model.session import Change, Step, StepKind
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.step_outcome import FilePart, parts_of
 from agentdash.sessions.service.changes.model import Edit, FileChanges
 from agentdash.sessions.text.relative_paths import Place
-from agentdash.sessions.text.unified_diff import Diff, beginning
+from agentdash.sessions.text.unified_diff import beginning
 
 MOST_FILES = 10_000
 MOST_EDITS = 1_000
@@ -36,56 +36,39 @@ def collect(steps: Iterable[Step], cwd: str) -> Collected:
         steps: each in its last form, in the order of turn and index.
         cwd: the folder against which relative paths are resolved.
     """
-    collector = _Collector(cwd)
+    files: dict[str, _File] = {}
+    room, more = TEXT_CHARACTERS, 0
     for step in steps:
-        if step.kind is StepKind.FILE_CHANGE:
-            collector.add(step)
-    return collector.collected()
-
-
-class _Collector:
-    def __init__(self, cwd: str) -> None:
-        self._cwd = cwd
-        self._files: dict[str, _File] = {}
-        self._room = TEXT_CHARACTERS
-        self._more = 0
-
-    def add(self, step: Step) -> None:
-        """Add the edits of one step."""
-        for part in parts_of(step, self._cwd):
-            file, edit = self._file(part.place), self._edit(step, part)
-            if file is None:
-                self._more += 1
+        for part in parts_of(step, cwd) if step.kind is StepKind.FILE_CHANGE else ():
+            edit, place = _edit(step, part, room), part.place.absolute
+            room -= len(edit.diff or "")
+            if place not in files and len(files) < MOST_FILES:
+                files[place] = _File(part.place)
+            if place in files:
+                files[place].add(edit)
             else:
-                file.add(edit)
+                more += 1
+    return Collected(files=tuple(file.value() for file in files.values()), more=more)
 
-    def collected(self) -> Collected:
-        return Collected(files=tuple(file.value() for file in self._files.values()), more=self._more)
 
-    def _file(self, place: Place) -> "_File | None":
-        file = self._files.get(place.absolute)
-        if file is None and len(self._files) < MOST_FILES:
-            file = self._files[place.absolute] = _File(place)
-        return file
-
-    def _edit(self, step: Step, part: FilePart) -> Edit:
-        kind, diff = part.change.kind, _diff_of(part.change)
-        fits = diff is not None and len(diff.text) <= self._room
-        text = diff.text if diff is not None and fits and not (diff.cut and not diff.text) else None
-        self._room -= len(text or "")
-        return Edit(
-            turn=step.turn,
-            index=step.index,
-            kind=kind if kind in ("add", "delete") else "update",
-            status=step.status,
-            at=step.ended_at if step.ended_at is not None else step.at,
-            diff=text,
-            added=diff.added if diff else None,
-            removed=diff.removed if diff else None,
-            cut=diff is not None and (diff.cut or not fits),
-            moved_to=part.change.moved_to,
-            moved_from=part.moved_from,
-        )
+def _edit(step: Step, part: FilePart, room: int) -> Edit:
+    change = part.change
+    # The counts are those of the whole, if only a part of the diff is kept.
+    diff = None if change.lines is None else beginning(change.diff or "", *change.lines, cut=change.cut)
+    fits = diff is not None and len(diff.text) <= room
+    return Edit(
+        turn=step.turn,
+        index=step.index,
+        kind=change.kind if change.kind in ("add", "delete") else "update",
+        status=step.status,
+        at=step.ended_at if step.ended_at is not None else step.at,
+        diff=diff.text if diff is not None and fits and not (diff.cut and not diff.text) else None,
+        added=diff.added if diff else None,
+        removed=diff.removed if diff else None,
+        cut=diff is not None and (diff.cut or not fits),
+        moved_to=change.moved_to,
+        moved_from=part.moved_from,
+    )
 
 
 class _File:
@@ -97,20 +80,15 @@ class _File:
         self._more = 0
         self._kinds: tuple[str, str] | None = None
         """The kinds of the first and the last edit that changed the file."""
-        self._touched = 0
-        self._known = 0
-        self._added = 0
-        self._removed = 0
+        self._touched = self._known = self._added = self._removed = 0
 
     def add(self, edit: Edit) -> None:
-        if edit.counts:
-            self._count(edit)
         if len(self._edits) < MOST_EDITS:
             self._edits.append(edit)
         else:
             self._more += 1
-
-    def _count(self, edit: Edit) -> None:
+        if not edit.counts:
+            return
         self._touched += 1
         self._kinds = (self._kinds[0] if self._kinds else edit.kind, edit.kind)
         if edit.added is not None and edit.removed is not None:
@@ -119,10 +97,11 @@ class _File:
             self._removed += edit.removed
 
     def value(self) -> FileChanges:
+        first, last = self._kinds or (None, None)
         return FileChanges(
             path=self._place.shown,
             absolute=self._place.absolute,
-            kind=self._kind(),
+            kind=last if last in ("delete", None) else "add" if first == "add" else "update",
             touched=self._touched,
             added=self._added if self._known else None,
             removed=self._removed if self._known else None,
@@ -130,14 +109,3 @@ class _File:
             edits=tuple(self._edits),
             more_edits=self._more,
         )
-
-    def _kind(self) -> str | None:
-        if self._kinds is None:
-            return None
-        first, last = self._kinds
-        return "delete" if last == "delete" else "add" if first == "add" else "update"
-
-
-def _diff_of(change: Change) -> Diff | None:
-    """Return the diff of a change, with the counts of the whole if only a part is kept; None if it is not known."""
-    return None if change.lines is None else beginning(change.diff or "", *change.lines, cut=change.cut)

@@ -5,6 +5,7 @@ A file outside of the repository, in a submodule or in a nested repository has n
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec import Struct
@@ -86,7 +87,8 @@ class Repository:
         self._real_cwd = os.path.realpath(cwd)
         output = _in_folder(self._real_cwd, "rev-parse", "--show-toplevel")
         if output.code != 0:
-            raise _no_repository(output)
+            none = "not a git repository" in output.error or "must be run in a work tree" in output.error
+            raise GitError(GitAnswer.NO_REPOSITORY) if none else _failed(output)
         self.top = os.fsdecode(output.out.removesuffix(b"\n"))
         self.commits = _in_folder(self._real_cwd, "rev-parse", "--verify", "--quiet", "HEAD").code == 0
         self._cwd = cwd
@@ -107,17 +109,13 @@ class Repository:
         """Return counts over the whole repository; ``touched`` files (absolute paths) are not among the others."""
         known = {self._relative(path) for path in touched}
         status = self._ask(*_STATUS, limit=_TOTALS_BYTES)
-        counts = dict.fromkeys(("staged", "unstaged", "untracked", "conflict"), 0)
-        others = 0
-        for code, path in _entries(status):
-            others += path not in known
-            for word in _words(code):
-                counts[word] += 1
+        entries = list(_entries(status))
+        counts = Counter(word for code, _ in entries for word in _words(code))
         return GitTotals(
             staged=counts["staged"],
             unstaged=counts["unstaged"] + counts["conflict"],
             untracked=counts["untracked"],
-            others=others,
+            others=sum(path not in known for _, path in entries),
             cut=status.cut,
         )
 
@@ -146,7 +144,7 @@ class Repository:
     def _ask(self, *arguments: str, limit: int = 1 << 20) -> GitOutput:
         output = _in_folder(self.top, *arguments, settings=self._settings, limit=limit)
         if output.code:
-            raise GitError(GitAnswer.FAILED, one_line(output.error, 200))
+            raise _failed(output)
         return output
 
     def _without_filters(self) -> Iterator[str]:
@@ -173,10 +171,8 @@ def _in_folder(folder: str, *arguments: str, settings: Sequence[str] = (), limit
         raise GitError(GitAnswer.FAILED, str(error)) from None
 
 
-def _no_repository(output: GitOutput) -> GitError:
-    none = "not a git repository" in output.error or "must be run in a work tree" in output.error
-    answer = GitAnswer.NO_REPOSITORY if none else GitAnswer.FAILED
-    return GitError(answer, None if none else one_line(output.error, 200))
+def _failed(output: GitOutput) -> GitError:
+    return GitError(GitAnswer.FAILED, one_line(output.error, 200))
 
 
 def _batches(paths: Collection[str]) -> Iterator[list[str]]:

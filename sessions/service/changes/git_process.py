@@ -89,27 +89,18 @@ def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: i
         raise GitError(GitAnswer.NO_GIT)
     given = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
     argv = [program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, *arguments]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
     try:
         process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=_environment(),
-            start_new_session=True,
-        )
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=folder, env=kept | _ENVIRONMENT, start_new_session=True,
+        )  # fmt: skip
     except (OSError, ValueError) as error:  # an argument list that is too long, a NUL byte in a path
         raise GitError(GitAnswer.FAILED, str(error)) from None
     try:
         return _listen(process, limit)
     finally:
         _end(process)
-
-
-def _environment() -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
-    return kept | _ENVIRONMENT
 
 
 def _listen(process: "subprocess.Popen[bytes]", limit: int) -> GitOutput:
@@ -130,11 +121,7 @@ def _listen(process: "subprocess.Popen[bytes]", limit: int) -> GitOutput:
 
 
 def _chunks(pipes: Sequence[IO[bytes]], deadline: float) -> Iterator[tuple[object, bytes]]:
-    """Yield the output of any pipe, until all are closed.
-
-    Raises:
-        GitError: the deadline has passed.
-    """
+    """Yield the output of any pipe, until all are closed."""
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)

@@ -9,6 +9,7 @@ A transcript is read only when a step needs it.  One that grows is read on from 
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
@@ -124,7 +125,7 @@ class _Read:
         if self._transcript is None or len(self._edits) >= MOST_EDITS:
             return
         for edit in self._transcript.read_on():
-            kept = edit if self._room > 0 else structs.replace(edit, changes=tuple(map(_counts_only, edit.changes)))
+            kept = edit if self._room > 0 else _counts_only(edit)
             self._room -= sum(len(change.diff.text) for change in kept.changes if change.diff)
             self._edits.append(kept)
             if len(self._edits) >= MOST_EDITS:
@@ -142,43 +143,36 @@ class _Read:
         return self._dealt
 
 
-class Dealer:
-    """Adds diffs to the steps of a session as they come, each step once, in the order of turn and index."""
+def with_diffs(recorded: Recorded, steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield the steps of a session, with diffs if their stream has none and the transcript has some.
 
-    def __init__(self, recorded: Recorded) -> None:
-        self._recorded = recorded
-        self._turn = 0
-        self._conversation: str | None = None
-        self._numbers: dict[int, int] = {}
-
-    def deal(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the steps, with diffs if their stream has none and the transcript has some."""
-        for step in steps:
-            if step.turn != self._turn:
-                self._turn, self._conversation, self._numbers = step.turn, None, {}
-            self._conversation = step.agent_session or self._conversation
-            yield self._with_diffs(step) if step.lacks_diffs else step
-
-    def _with_diffs(self, step: Step) -> Step:
-        key = files_key(step.changes)
-        number = self._numbers.get(key, 0)
-        self._numbers[key] = number + 1
-        return self._recorded.fill(step, self._conversation, key, number)
+    Each step comes once, in the order of turn and index.
+    """
+    turn, conversation = 0, None
+    numbers: Counter[int] = Counter()
+    for step in steps:
+        if step.turn != turn:
+            turn, conversation, numbers = step.turn, None, Counter()
+        conversation = step.agent_session or conversation
+        if step.lacks_diffs:
+            key = files_key(step.changes)
+            yield recorded.fill(step, conversation, key, numbers[key])
+            numbers[key] += 1
+        else:
+            yield step
 
 
 def _filled(change: Change, recorded: RecordedChange | None) -> Change:
-    if recorded is None:
-        return structs.replace(change, no_diff=NOT_RECORDED)
-    diff = recorded.diff
-    if diff is None and recorded.moved_to:
+    diff = recorded.diff if recorded is not None else None
+    if recorded is not None and diff is None and recorded.moved_to:
         diff = Diff("", 0, 0)  # codex-cli 0.169.0: a file that was only moved has an empty diff
-    if diff is None:
+    if recorded is None or diff is None:
         return structs.replace(change, no_diff=NOT_RECORDED)
     return structs.replace(
         change, diff=diff.text, added=diff.added, removed=diff.removed, cut=diff.cut, moved_to=recorded.moved_to
     )
 
 
-def _counts_only(change: RecordedChange) -> RecordedChange:
-    diff = change.diff
-    return structs.replace(change, diff=diff and Diff("", diff.added, diff.removed, cut=True))
+def _counts_only(edit: RecordedEdit) -> RecordedEdit:
+    short = ((one, one.diff and Diff("", one.diff.added, one.diff.removed, cut=True)) for one in edit.changes)
+    return structs.replace(edit, changes=tuple(structs.replace(one, diff=diff) for one, diff in short))

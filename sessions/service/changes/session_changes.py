@@ -10,7 +10,7 @@ from agentdash.sessions.model.session import Session, Step, Turn
 from agentdash.sessions.service.changes.from_steps import Collected, collect
 from agentdash.sessions.service.changes.git import ask_git
 from agentdash.sessions.service.changes.model import SessionChanges
-from agentdash.sessions.service.changes.recorded import Dealer, Recorded
+from agentdash.sessions.service.changes.recorded import Recorded, with_diffs
 from agentdash.sessions.text.units import count
 
 
@@ -33,16 +33,15 @@ def session_changes(
     """
     agent = agent_named(session.agent)
     recorded = recorded_of(session, turns, env)
-    collected = collect(Dealer(recorded).deal(steps), session.cwd)
-    changes = SessionChanges(
-        session=session.id,
-        cwd=session.cwd,
-        turn=turn,
-        files=collected.files,
-        more=collected.more,
+    collected = collect(with_diffs(recorded, steps), session.cwd)
+    files, report = collected.files, None
+    if git:
+        report, states = ask_git(session.cwd, [file.absolute for file in files])
+        files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in files)
+    return SessionChanges(
+        session=session.id, cwd=session.cwd, turn=turn, files=files, more=collected.more, git=report,
         notes=tuple(_notes(agent, collected, recorded)),
-    )
-    return _with_git(changes) if git else changes
+    )  # fmt: skip
 
 
 def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str | None]) -> Recorded:
@@ -52,12 +51,6 @@ def recorded_of(session: Session, turns: Sequence[Turn], env: Mapping[str, str |
     if edits is None:
         return Recorded(None)
     return Recorded(lambda thread, at: edits(thread, env, at), turns, session.agent_session)
-
-
-def _with_git(changes: SessionChanges) -> SessionChanges:
-    report, states = ask_git(changes.cwd, [file.absolute for file in changes.files])
-    files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in changes.files)
-    return structs.replace(changes, files=files, git=report)
 
 
 def _notes(agent: Agent, collected: Collected, recorded: Recorded) -> Iterator[str]:

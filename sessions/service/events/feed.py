@@ -33,14 +33,11 @@ class Selection:
 
     def __init__(self, filter_: Filter, family: str | None = None) -> None:
         self._filter = filter_
+        self.shows_put_away = bool(filter_.away)
+        """True if the filter asks for archived or deleted sessions."""
         self._family = family
         self._members = set() if family is None else {family}
         self._matched: set[str] = set()
-
-    @property
-    def shows_put_away(self) -> bool:
-        """True if the filter asks for archived or deleted sessions."""
-        return bool(self._filter.away)
 
     def add(self, sessions: Iterable[Session]) -> None:
         """Add the sessions that are led by members of the family, in any order."""
@@ -51,14 +48,14 @@ class Selection:
             self._members |= joined
             outside = [session for session in outside if session.id not in joined]
 
-    def has(self, session: Session, now: int) -> bool:
-        """Return whether a session is selected at a time (UTC ms)."""
+    def has(self, session: Session) -> bool:
+        """Return whether a session is selected now."""
         if self._family is not None and session.id not in self._members:
             return False
         if session.id in self._matched:
             return True
         away = {name for name, at in (("archived", session.archived_at), ("deleted", session.deleted_at)) if at}
-        if not self._filter.matches(session, now) or (self._filter and away - self._filter.away):
+        if not self._filter.matches(session, now_ms()) or (self._filter and away - self._filter.away):
             return False
         self._matched.add(session.id)
         return True
@@ -91,16 +88,12 @@ class EventFeed:
         self._selection = selection
         self._trashed = trashed
         self._since = since
-        self._seq = 0
+        self.seq = 0
+        """The position up to which everything was read."""
         self._version: tuple[int, int, int] | None = None
         self._known: dict[str, Session] = {}
         self._open: set[str] = set()
         self._bad: set[str] = set()
-
-    @property
-    def seq(self) -> int:
-        """The position up to which everything was read."""
-        return self._seq
 
     @property
     def over(self) -> bool:
@@ -131,14 +124,14 @@ class EventFeed:
                 f"--since {self._since}: the newest position is {log.seq}. If the database was rebuilt, its positions"
                 " began again: start without --since."
             )
-        self._seq, since, present = log.seq, self._since, self._since is None
+        self.seq, since = log.seq, self._since
         self._selection.add(one.session for one in log.sessions)
-        if since is not None:
-            for one in log.sessions:
-                if one.seq <= since:
-                    self._note(one.session, printed=False)
-        begin = Begin(seq=log.seq if since is None else since, at=now_ms())
-        return [begin, *(self._there(log) if present else self._events(_after(log, since or 0), first=True))]
+        if since is None:
+            return [Begin(seq=log.seq, at=now_ms()), *self._there(log)]
+        for one in log.sessions:
+            if one.seq <= since:
+                self._note(one.session, printed=False)
+        return [Begin(seq=since, at=now_ms()), *self._events(_after(log, since), first=True)]
 
     def more(self) -> list[Begin | Event]:
         """Return the events since the last call; makes no query if no process has committed anything.
@@ -153,15 +146,15 @@ class EventFeed:
             self._known, self._open, self._bad, self._since = {}, set(), set(), None
             return self.begin()
         self._version = version
-        log = changes_after(self._database, self._seq)
-        self._seq = max(self._seq, log.seq)
+        log = changes_after(self._database, self.seq)
+        self.seq = max(self.seq, log.seq)
         self._selection.add(one.session for one in log.sessions)
         return list(self._events(log))
 
     def _there(self, log: ChangeLog) -> Iterator[Event]:
         """Yield the sessions that exist, without those in the archive unless the filter asks for them."""
         for one in log.sessions:
-            if self._has(one.session) and (self._selection.shows_put_away or not one.session.put_away):
+            if self._selection.has(one.session) and (self._selection.shows_put_away or not one.session.put_away):
                 self._note(one.session)
                 yield _event(one.seq, EventKind.PRESENT, one.session, None)
             else:
@@ -186,7 +179,7 @@ class EventFeed:
 
     def _changed(self, change: SessionAt, *, is_told: bool, first: bool) -> Event | None:
         now, before = change.session, self._known.get(change.session.id)
-        selected = self._has(now)
+        selected = self._selection.has(now)
         self._note(now, printed=selected)
         if not selected or is_told:
             return None
@@ -201,7 +194,7 @@ class EventFeed:
             return _gone(end.seq, EventKind.ENDED, end) if selected else None
         # The filter is asked about the session at its end, not about what followed.
         at_end = structs.replace(session, status=end.status, turn=end.turn)
-        if not (self._has(at_end) or self._has(session)):
+        if not (self._selection.has(at_end) or self._selection.has(session)):
             return None
         event = _event(end.seq, EventKind.ENDED, session, self._known.get(end.session))
         self._note(at_end)
@@ -211,7 +204,7 @@ class EventFeed:
         before = self._known.pop(gone.session, None)
         session = self._trashed(gone.session) or before
         self._selection.add([session] if session else [])
-        selected = self._selection.has_unknown(gone.session) if session is None else self._has(session)
+        selected = self._selection.has_unknown(gone.session) if session is None else self._selection.has(session)
         self._selection.forget(gone.session)
         if gone.session in self._open:
             self._open.discard(gone.session)
@@ -222,15 +215,12 @@ class EventFeed:
             return _gone(gone.seq, EventKind.DELETED, gone)
         return structs.replace(_event(gone.seq, EventKind.DELETED, session, before), at=gone.at)
 
-    def _has(self, session: Session) -> bool:
-        return self._selection.has(session, now_ms())
-
     def _note(self, session: Session, *, printed: bool = True) -> None:
         """Remember the state of a session, and whether the reader waits for it."""
         self._known[session.id] = session
         self._open.discard(session.id)
         self._bad.discard(session.id)
-        if not (printed or (not session.status.ended and self._has(session))):
+        if not (printed or (not session.status.ended and self._selection.has(session))):
             return
         if not session.status.ended:
             self._open.add(session.id)

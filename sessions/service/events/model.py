@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Session, Status
 
@@ -91,10 +91,7 @@ def event_json(event: Event) -> EventRecord:
     from agentdash.sessions.rules.json_schema import session_json
 
     session = None if event.session is None else session_json(event.session)
-    return EventRecord(
-        seq=event.seq, at=event.at, event=event.event, id=event.id, turn=event.turn, status=event.status,
-        before=event.before, session=session,
-    )  # fmt: skip
+    return EventRecord(**structs.asdict(event) | {"session": session})
 
 
 _OTHERS = (
@@ -109,22 +106,14 @@ def kind_of_change(before: Session | None, now: Session) -> EventKind | None:
     if before is None:
         return EventKind.STARTED if now.status.live else EventKind.STATUS
     if (now.status, now.turn) != (before.status, before.turn):
-        return _of_status(before, now)
+        begins = now.status.live and (now.turn != before.turn or not before.status.live)
+        asks = now.status is Status.WAITING
+        return EventKind.WAITING if asks else EventKind.STARTED if begins else EventKind.STATUS
     if now.status is Status.WAITING and now.asking > before.asking:
         return EventKind.WAITING
     if now.is_stuck and not before.is_stuck:
         return EventKind.STUCK
     if (now.usage, now.cost_usd, now.cost_about_usd) != (before.usage, before.cost_usd, before.cost_about_usd):
         return EventKind.USAGE
-    return EventKind.CHANGED if _differ(before, now) else None
-
-
-def _of_status(before: Session, now: Session) -> EventKind:
-    if now.status is Status.WAITING:
-        return EventKind.WAITING
-    begins = now.status.live and (now.turn != before.turn or not before.status.live)
-    return EventKind.STARTED if begins else EventKind.STATUS
-
-
-def _differ(before: Session, now: Session) -> bool:
-    return before.is_stuck != now.is_stuck or any(getattr(before, name) != getattr(now, name) for name in _OTHERS)
+    others = before.is_stuck != now.is_stuck or any(getattr(before, name) != getattr(now, name) for name in _OTHERS)
+    return EventKind.CHANGED if others else None

@@ -105,7 +105,10 @@ def allowed_folder(folder: str, root: str, allowed: Sequence[str] | None) -> str
     real = Path(os.path.realpath(folder))
     if allowed is not None and ANY_FOLDER in allowed:
         return str(real)
-    roots = _roots(Path(root), allowed or ())
+    home = Path(root)
+    others = (Path(os.path.normpath(home / Path(one).expanduser())) for one in allowed or ())
+    # A folder below the lead's own is allowed anyway.  The lead can replace it with a link, so it is not resolved.
+    roots = [home, *(Path(os.path.realpath(one)) for one in others if home not in (one, *one.parents))]
     if any(real == one or one in real.parents for one in roots):
         return str(real)
     names = ", ".join(map(one_line, map(str, roots)))
@@ -113,13 +116,3 @@ def allowed_folder(folder: str, root: str, allowed: Sequence[str] | None) -> str
         "folder_not_allowed",
         f"An agent cannot start a worker in {one_line(str(real))}; it can in these folders and below: {names}.",
     )
-
-
-def _roots(home: Path, allowed: Sequence[str]) -> list[Path]:
-    """Return the lead's folder and the other ones in which it can start workers.
-
-    A folder of the settings below the lead's own is allowed anyway, and the lead can replace it with a link: it is not
-    resolved.
-    """
-    others = (Path(os.path.normpath(home / Path(one).expanduser())) for one in allowed)
-    return [home, *(Path(os.path.realpath(one)) for one in others if home not in (one, *one.parents))]

@@ -13,7 +13,6 @@ from agentdash.sessions.model.turn_mode import TurnMode
 
 if TYPE_CHECKING:
     from agentdash.sessions.agents.base import Agent
-    from agentdash.sessions.agents.capabilities import Modes
     from agentdash.sessions.runner.caller import Caller
     from agentdash.sessions.settings.sections import OrchestrationSettings
     from agentdash.sessions.storage.queries import Queries
@@ -45,11 +44,7 @@ def rank(agent: "Agent", mode: TurnMode | None) -> int:
     """Return the rank of an agent in a mode; one without modes can do anything."""
     if not agent.prompted or mode is None or mode.dangerous or mode.permissions is None:
         return FULL
-    return _rank_named(agent, mode.permissions)
-
-
-def _rank_named(agent: "Agent", mode: str) -> int:
-    return agent.modes.ranks.get(mode, FULL) if agent.modes is not None else FULL
+    return agent.modes.ranks.get(mode.permissions, FULL) if agent.modes is not None else FULL
 
 
 def bound_of(caller: "Caller", queries: "Queries", settings: "OrchestrationSettings") -> Bound | None:
@@ -86,16 +81,13 @@ def narrowed(bound: Bound | None, agent: "Agent", mode: TurnMode | None) -> dict
     modes = agent.modes
     if bound is None or modes is None or not is_wider(bound, agent, mode):
         return {}
-    permitted = [one for one in modes.names if not is_wider(bound, agent, _mode(modes, one))]
+    every = {one: TurnMode(setting=modes.key, permissions=one, dangerous=one in modes.dangerous) for one in modes.names}
+    permitted = [name for name, one in every.items() if not is_wider(bound, agent, one)]
     if not permitted:
         return {}
     own = bound.permissions if agent.name == bound.agent else None
     best = max(permitted, key=lambda one: (one == own, modes.ranks.get(one, FULL), len(modes.narrower.get(one, ()))))
     return modes.options(best)
-
-
-def _mode(modes: "Modes", name: str) -> TurnMode:
-    return TurnMode(setting=modes.key, permissions=name, dangerous=name in modes.dangerous)
 
 
 def _name(mode: TurnMode | None) -> str:

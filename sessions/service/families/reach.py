@@ -42,8 +42,10 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     else:
         session = caller.session if caller.session is not None and is_known(caller.session) else None
     if session is not None:
-        evidence = caller.evidence if session == caller.session else "ancestor"
-        return structs.replace(caller, session=session, evidence=evidence, lead=_own_lead(caller, session, store))
+        evidence, found = caller.evidence if session == caller.session else "ancestor", store.session(session)
+        # Its lead's key counts only if the conversation in it is recorded as that of the session.
+        own = found is not None and caller.lead == f"{found.agent}:{found.agent_session}"
+        return structs.replace(caller, session=session, evidence=evidence, lead=caller.lead if own else None)
     if caller.session is not None:
         return _of_another_folder(caller, layout, store)
     if caller.lead is None:
@@ -75,13 +77,6 @@ def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> boo
     return given is not None and any(given(one) == conversation for one in store.launches(session_id).values())
 
 
-def _own_lead(caller: Caller, session: str, store: "Store") -> str | None:
-    """Return the lead's key of a session: it counts only if its conversation is recorded as that of the session."""
-    found = store.session(session)
-    own = f"{found.agent}:{found.agent_session}" if found is not None else None
-    return caller.lead if caller.lead == own else None
-
-
 def _of_another_folder(caller: Caller, layout: Layout, store: "Store") -> Caller:
     if is_of_hook(caller.line, layout):
         return Caller(line=caller.line)
@@ -96,9 +91,12 @@ def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: "S
     def session_of(target: object) -> str:
         if isinstance(target, int):
             return reader.ask(target).session
-        if isinstance(target, str):
-            return _named(target, layout, reader)
-        return str(getattr(target, "session", None) or getattr(target, "id", ""))
+        if not isinstance(target, str):
+            return str(getattr(target, "session", None) or getattr(target, "id", ""))
+        try:
+            return reader.get(target).id
+        except UnknownSessionError:
+            return trash.find(layout, target).id
 
     def bound() -> Bound | None:
         return bound_of(caller, store, reader.settings.config().orchestration)
@@ -106,14 +104,6 @@ def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: "S
     return Rights(
         caller, InTrashToo(layout, store), session_of, lambda: reader.settings.config("").orchestration.reach, bound
     )
-
-
-def _named(ref: str, layout: Layout, reader: "SessionReader") -> str:
-    """Return the id of the session that a reference names, also if it is in the trash."""
-    try:
-        return reader.get(ref).id
-    except UnknownSessionError:
-        return trash.find(layout, ref).id
 
 
 class InTrashToo:

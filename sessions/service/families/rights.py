@@ -118,14 +118,11 @@ class Rights:
         return agent_named(agent).expands.inert(text, at_first=True) if self.is_agent else text
 
     def check_mode(self, agent: str, mode: TurnMode | None, options: Collection[str] = ()) -> None:
-        """Refuse permissions that the caller cannot give: they are more than its own.
+        """Raise ``NotAllowedError`` for permissions that the caller cannot give: they are more than its own.
 
         Args:
             mode: its mode; None for a plain command.
             options: the keys of the agent's section that the request names itself.
-
-        Raises:
-            NotAllowedError: they are more than its own.
         """
         if self.caller.acts_for_user:
             return
@@ -210,6 +207,8 @@ G = TypeVar("G", bound="Guarded")
 
 class Guarded:
     """A part of the manager whose acts are checked against the rights of the caller.
+
+    A text ``ref`` names a session as for :meth:`..reader.SessionReader.get`, whose errors each act can raise.
 
     Args:
         rights: those of the manager's caller; there is no default, so that no part acts for the user by omission.

@@ -14,15 +14,13 @@ from typing import IO
 from msgspec import structs
 
 from agentdash.sessions.agents.own_use import count_broken_off
-from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.clock import monotonic, now_ms
+from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Session, Step, StepKind, TakenBy
 from agentdash.sessions.model.taken_by import BY_HAND, Talk
 from agentdash.sessions.rules.costs.pricing import Pricing
 from agentdash.sessions.rules.costs.reports import Reported
-from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.child import left_by_agent, owner
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
@@ -41,11 +39,6 @@ LineId = Callable[[bytes], str | None]
 
 REMEMBERED_BYTES = 64 << 20
 """The part of a transcript before a turn by hand in which lines that are written again are searched."""
-
-READ_SECONDS = 5.0
-"""Time limit for reading the copy; after that, the rest is skipped up to its tail."""
-
-TAIL_BYTES = 1 << 20
 
 NOT_FOUND = "its transcript was not found"
 
@@ -119,15 +112,10 @@ def record_by_hand(
         remove_output(layout, session.id, n)
         own_files = agent_named(session.agent).own_files
         if _copy(folder, n, taken.talks, own_files.line_id if own_files is not None else None):
-            content, prompts = _read(folder, n, _parser(store, session, n, taken), session, taken)
-            _count_unsummed(store, session, taken, content.facts)
-            done = ByHand(
-                session=session.id, turn=n if prompts else None, prompts=prompts, seconds=done.seconds,
-                reason=done.reason, exit_code=exit_code,
-            )  # fmt: skip
+            content, prompts = _read(store, folder, n, session, taken)
+            done = structs.replace(done, turn=n if prompts else None, prompts=prompts)
     except _TranscriptError as error:
-        reason = f"the transcript cannot be read: {error}"
-        done = ByHand(session=session.id, seconds=done.seconds, exit_code=exit_code, reason=reason)
+        done = structs.replace(done, reason=f"the transcript cannot be read: {error}")
     except OSError as error:
         raise StoreError(f"What was said by hand cannot be recorded now: {error.strerror or error}.") from None
     if done.turn is None:
@@ -241,37 +229,23 @@ _WORK = frozenset({
 })  # fmt: skip
 
 
-def _parser(store: Store, session: Session, n: int, taken: TakenBy) -> TurnParser:
-    """Return a parser that keeps what the agent used, at the prices of the turn before."""
-    parser, before = agent_named(session.agent).parser(n, BY_HAND), store.launch(session.id, taken.turn)
-    parser.facts.reported = Reported(Pricing(before.prices if before is not None else {}), session.model)
-    return parser
-
-
-def _count_unsummed(store: Store, session: Session, taken: TakenBy, facts: Facts) -> None:
-    """Count the calls of each conversation, and of its sub-agents, if the agent wrote no sum of them."""
-    agent, env = agent_named(session.agent), store.recipe(session.id).env
-    for talk in taken.talks:
-        count_broken_off(agent, structs.replace(facts, agent_session=talk.conversation), env, taken.since)
-
-
-def _read(folder: SessionFolder, n: int, parser: TurnParser, session: Session, taken: TakenBy) -> tuple[Slice, int]:
-    """Return the content of the turn's file, and the number of the user's prompts in it."""
-    counts, deadline = _Counts(), monotonic() + READ_SECONDS
+def _read(store: Store, folder: SessionFolder, n: int, session: Session, taken: TakenBy) -> tuple[Slice, int]:
+    """Return the content of the turn's file, at the prices of the turn before, and the number of prompts in it."""
+    agent, before, counts = agent_named(session.agent), store.launch(session.id, taken.turn), _Counts()
+    parser = agent.parser(n, BY_HAND)
+    facts = parser.facts
+    facts.reported = Reported(Pricing(before.prices if before is not None else {}), session.model)
     with LineReader(folder.output(n)) as reader:
-        for line in reader.all_lines():
-            for step in parser.feed(line):
-                counts.add(step)
-            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
-                break
-        reader.skip_to_tail(TAIL_BYTES)
-        for line in reader.all_lines():
+        for line in reader.most_lines():
             for step in parser.feed(line):
                 counts.add(step)
     for step in parser.close():
         counts.add(step)
-    facts = parser.facts
     facts.agent_session = taken.talks[-1].conversation if taken.talks else session.agent_session
     facts.end, facts.error = "completed", None
+    # The calls of each conversation, and of its sub-agents, count if the agent wrote no sum of them.
+    env = store.recipe(session.id).env
+    for talk in taken.talks:
+        count_broken_off(agent, structs.replace(facts, agent_session=talk.conversation), env, taken.since)
     left = left_by_agent(SessionProcesses(session.id, folder.lock, folder.procs).find())
     return Slice(facts=facts, steps=counts.steps, left=left), counts.prompts

@@ -1,37 +1,39 @@
-"""The facts behind a session's status, and the rule that derived it from them."""
+"""The facts behind a session's status and its place in a family, and the rule that derived the status from them."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.lost_conversation import lost_conversation
-from agentdash.sessions.model.adjustments import Adjustment
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.facts import Fact
+from agentdash.sessions.model.membership import Led, Lifecycle
 from agentdash.sessions.model.session import ENDED, Prompt, Session, Status, Turn, TurnMode, short_id
-from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.rules.attention import attention
 from agentdash.sessions.rules.compaction import should_compact
-from agentdash.sessions.rules.conversation.marks import Mark
 from agentdash.sessions.rules.conversation.shown import Shown, shown
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.limits.admission import FamilyLimits
 from agentdash.sessions.rules.limits.family_account import budget_words
-from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, PeriodState, state_words
+from agentdash.sessions.rules.limits.period_budgets import PeriodBudget, state_words
 from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.status import MEANINGS
 from agentdash.sessions.runner.hooks.hook_process import is_hook_line
 from agentdash.sessions.runner.processes import processes, runner_lock
-from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, survivors
-from agentdash.sessions.service.lifecycle.recovery.usurpers import runner_is_gone
+from agentdash.sessions.runner.queue.waking import decision
+from agentdash.sessions.service.lifecycle.recovery.reconcile import agent_lives, runner_is_gone, survivors
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_of
+from agentdash.sessions.storage.wakes import Wakes
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.unhidden import unhidden_line
-from agentdash.sessions.text.units import share, tokens
+from agentdash.sessions.text.units import count, share, tokens
 
 _LOG_BYTES = 4096
 _NO_RUNNERS = "held by a process that is not the runner"
@@ -59,39 +61,37 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 def explain(
     layout: Layout,
+    queries: Queries,
     session: Session,
-    turn: Turn | None,
-    launch: Launch | None,
     prompts: Sequence[Prompt],
-    asks: Sequence[RecordedAsk] = (),
-    adjustments: Sequence[Adjustment] = (),
-    marks: Sequence[Mark] = (),
-    budgets: Sequence[FamilyState] = (),
-    family: Sequence[Fact] = (),
-    periods: Sequence[PeriodState] = (),
-    holding: PeriodBudget | None = None,
+    limits: Callable[[Launch | None], FamilyLimits],
 ) -> Explanation:
     """Collect the facts about a session and its newest turn; reads only.
 
-    ``holding`` is the budget of a day or a week that has no room for a queued turn.
+    ``limits`` returns the limits of families in the settings; if these cannot be used, those of a start.
     """
+    turns, launch = queries.turns(session.id), queries.launch(session.id, session.turn)
+    turn, marks, periods = turns[-1] if turns else None, queries.marks.of_session(session.id), queries.period_budgets
+    holding = periods.holding(session.id, session.turn) if session.status is Status.QUEUED else None
     folder = layout.session(session.id)
     locked = runner_lock.is_held(folder.lock)
     held = locked and not runner_is_gone(folder)
+    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
+    elsewhere = "" if session.host == processes.host_name() else " (not this one)"
     facts = [
         Fact("runner's lock", "held" if held else _NO_RUNNERS if locked else "free", str(folder.lock)),
-        Fact(
-            "host", session.host + ("" if session.host == processes.host_name() else " (not this one)"), "sessions.host"
-        ),
+        Fact("host", f"{session.host}{elsewhere}", "sessions.host"),
+        _attention_fact(session),
+        Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"),
+        *family_facts(queries, session),
     ]
-    facts.append(_attention_fact(session))
-    way_out = f"; release it: agentdash queue {session.short_id} release" if session.held else ""
-    facts.append(Fact("queue", f"{queue_state(session)}{way_out}", "queue, sessions.held"))
-    facts += family
-    facts += _chain_facts(session)
+    if session.after is not None:
+        facts.append(Fact("waits for", short_id(session.after), "sessions.after"))
+    elif session.followed:
+        facts.append(Fact("started after", short_id(session.followed), "sessions.followed"))
     facts += _mark_facts(shown(range(1, session.turn + 1), marks)) if marks else []
-    facts += [_budget_fact(one, session) for one in budgets]
-    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods]
+    facts += [_budget_fact(one, session) for one in queries.family_budgets.states(session.id, limits(launch))]
+    facts += [Fact(one.budget.name, state_words(one), one.budget.key) for one in periods.of_session(session.id)]
     if session.taken_by is not None:
         facts.append(Fact("by hand", f"{session.taken_by.holder} has the agent's own interface", "sessions.taken_by"))
     if lost_conversation(session):
@@ -101,26 +101,13 @@ def explain(
     if not folder.path.is_dir():
         facts.append(Fact("folder", "is gone", str(folder.path)))
     if turn is not None:
-        facts += _turn_facts(turn)
-        facts += [_mode_fact(turn.mode)] if turn.mode is not None else []
-        facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
-        facts.append(_limits_fact(launch))
-        facts.append(_thresholds_fact(launch))
-        facts.append(_hook_fact(launch, folder.runner_log))
-        facts += [_prompt_fact(prompt) for prompt in prompts if prompt.turn == turn.n]
-        facts += [_ask_fact(ask) for ask in asks if ask.turn == turn.n]
-        facts += [_adjustment_fact(one) for one in adjustments if one.turn == turn.n]
-        facts += [Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since")]
+        log = folder.runner_log
+        facts += [*_turn_facts(turn), *_launch_facts(turn, launch, log), *_requested(queries, turn, prompts)]
+        facts.append(Fact("live agent", _live(session, turn), "turns.launch, sessions.warm_since"))
         facts += _process_facts(layout, session, turn, held)
-        facts.append(_file_fact(layout, session, turn))
-        facts.append(_log_fact(folder.runner_log))
-    return Explanation(
-        session=session.id,
-        status=session.status,
-        reason=session.reason,
-        rule=_rule(session, turn, held, holding),
-        facts=tuple(facts),
-    )
+        facts += [_file_fact(layout, session, turn), _log_fact(log)]
+    rule = _rule(session, turn, held, holding)
+    return Explanation(session=session.id, status=session.status, reason=session.reason, rule=rule, facts=tuple(facts))
 
 
 def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget | None) -> str:
@@ -141,13 +128,15 @@ def _rule(session: Session, turn: Turn | None, held: bool, holding: PeriodBudget
 
 def _turn_facts(turn: Turn) -> list[Fact]:
     exit_code = "unknown" if turn.exit_code is None else str(turn.exit_code)
+    at = turn.stop_requested_at
+    stopped = "no" if at is None else f"by {turn.stop_by}, {max(0, now_ms() - at) // 1000} s ago"
     return [
         Fact("turn", str(turn.n), "turns.n"),
         Fact("command", shlex.join(turn.argv), "turns.launch"),
         Fact("final event", turn.end or "none", "turns.end, by the adapter"),
         Fact("exit code", turn.signal or exit_code, "turns.exit_code, turns.signal, by wait4"),
         Fact("error", turn.error or "none", "turns.error, by the adapter"),
-        Fact("stop requested", _asked(turn), "turns.stop_requested_at, turns.stop_by"),
+        Fact("stop requested", stopped, "turns.stop_requested_at, turns.stop_by"),
         Fact("runners started", str(turn.launches), "turns.launches"),
         Fact("receipt", turn.receipt.summary() if turn.receipt else "none", "turns.receipt"),
         Fact("unknown events", str(turn.unknown), "turns.unknown"),
@@ -157,24 +146,22 @@ def _turn_facts(turn: Turn) -> list[Fact]:
 
 def counted(unreadable: Mapping[str, int]) -> str:
     """List the fields that could not be read, each with its count if above one."""
-    return ", ".join(name if count == 1 else f"{name} x{count}" for name, count in unreadable.items())
+    return ", ".join(name if number == 1 else f"{name} x{number}" for name, number in unreadable.items())
 
 
-def _prompt_fact(prompt: Prompt) -> Fact:
-    steered = prompt.steered is not None
-    return Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
-
-
-def _ask_fact(asked: RecordedAsk) -> Fact:
-    verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
-    verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
-    return Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
-
-
-def _adjustment_fact(changed: Adjustment) -> Fact:
-    ago = max(0, now_ms() - changed.asked_at) // 1000
-    what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
-    return Fact(f"changed {changed.what}", what, "adjustments")
+def _requested(queries: Queries, turn: Turn, prompts: Sequence[Prompt]) -> Iterator[Fact]:
+    """Yield the prompts of a turn, the asks of its agent, and the changes of settings in it."""
+    for prompt in (one for one in prompts if one.turn == turn.n):
+        steered = prompt.steered is not None
+        yield Fact(f"{'steered ' * steered}prompt", prompt.state, f"{'queue' if steered else 'prompts'}.state")
+    for asked in (one for one in queries.asks.of_session(turn.session) if one.turn == turn.n):
+        verdict = f" ({asked.answer.verdict} by {asked.answered_by})" if asked.answer is not None else ""
+        verdict += f" (neither a rule nor a lead can allow it: {asked.ask.for_user})" if asked.ask.for_user else ""
+        yield Fact(f"ask {asked.id}", f"{unhidden_line(asked.ask.title)}: {asked.state}{verdict}", "asks")
+    for changed in (one for one in queries.adjustments.of_session(turn.session) if one.turn == turn.n):
+        ago = max(0, now_ms() - changed.asked_at) // 1000
+        what = f"{one_line(changed.value)}, {one_line(changed.effect)} (by {changed.asked_by}, {ago} s ago)"
+        yield Fact(f"changed {changed.what}", what, "adjustments")
 
 
 def _mark_facts(marked: Shown) -> list[Fact]:
@@ -210,9 +197,9 @@ def _process_facts(layout: Layout, session: Session, turn: Turn, held: bool) -> 
         lives = "lives" if agent_lives(turn) else "is gone"
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
     if turn.status in ENDED and session.warm_since is None:
-        count = len(survivors(layout, turn))
+        left = len(survivors(layout, turn))
         who = "the runner" if held else "no runner"
-        facts.append(Fact("processes left", f"{count}{f', watched by {who}' if count else ''}", "a scan just now"))
+        facts.append(Fact("processes left", f"{left}{f', watched by {who}' if left else ''}", "a scan just now"))
     return facts
 
 
@@ -226,10 +213,18 @@ def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:
     return Fact("turn file", size + begin, str(part.path))
 
 
-def _asked(turn: Turn) -> str:
-    if turn.stop_requested_at is None:
-        return "no"
-    return f"by {turn.stop_by}, {max(0, now_ms() - turn.stop_requested_at) // 1000} s ago"
+def _launch_facts(turn: Turn, launch: Launch | None, log: Path) -> list[Fact]:
+    """The settings and the limits of the turn, and the thresholds from which the runner considers it stuck."""
+    limits = {} if launch is None else {k: v for k, v in structs.asdict(launch.limits).items() if v is not None}
+    thresholds = {} if launch is None else structs.asdict(launch.attention)
+    facts = [_mode_fact(turn.mode)] if turn.mode is not None else []
+    facts += [Fact("takes up", _TAKEN_UP[launch.how], "turns.launch")] if launch is not None and launch.how else []
+    return [
+        *facts,
+        Fact("limits", ", ".join(f"{name}={value}" for name, value in limits.items()) or "none", "turns.launch"),
+        Fact("stuck after", ", ".join(f"{k}={v:g}" for k, v in thresholds.items()) or "unknown", "turns.launch"),
+        _hook_fact(launch, log),
+    ]
 
 
 def _mode_fact(mode: TurnMode) -> Fact:
@@ -250,19 +245,6 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _limits_fact(launch: Launch | None) -> Fact:
-    stated = structs.asdict(launch.limits) if launch else {}
-    limits = ", ".join(f"{name}={value}" for name, value in stated.items() if value is not None)
-    return Fact("limits", limits or "none", "turns.launch")
-
-
-def _chain_facts(session: Session) -> list[Fact]:
-    """The session for which it waits, or whose end started it."""
-    if session.after is not None:
-        return [Fact("waits for", short_id(session.after), "sessions.after")]
-    return [Fact("started after", short_id(session.followed), "sessions.followed")] if session.followed else []
 
 
 def _budget_fact(state: FamilyState, session: Session) -> Fact:
@@ -289,13 +271,6 @@ def _context_fact(session: Session) -> Fact:
     return Fact("context", f"{part}{advice}", "sessions.context_tokens, sessions.context_window")
 
 
-def _thresholds_fact(launch: Launch | None) -> Fact:
-    """The thresholds from which the runner considers the session stuck."""
-    stated = structs.asdict(launch.attention) if launch else {}
-    thresholds = ", ".join(f"{name}={value:g}" for name, value in stated.items())
-    return Fact("stuck after", thresholds or "unknown", "turns.launch")
-
-
 def _hook_fact(launch: Launch | None, log: Path) -> Fact:
     """The command that is run on changes, and the last line that the runner logged about it."""
     if launch is None or not launch.hook.argv:
@@ -320,3 +295,59 @@ def _log_fact(path: Path) -> Fact:
         return Fact("runner's log", error.strerror or str(error), str(path))
     last = next((line for line in reversed(lines) if line.strip()), "empty")
     return Fact("runner's log", last, str(path))
+
+
+_LEADS = {
+    Led.AT_WORK: "is at work",
+    Led.WAKES: "has ended its turn, and the ends of its workers wake it",
+    Led.OVER: "has ended, and nothing wakes it: what its workers need is for the user",
+}
+
+_FATES: Mapping[Lifecycle, str] = {
+    "linked": "stopped with its lead",
+    "detached": "goes on if its lead is stopped",
+    "ephemeral": "stopped with its lead; archived once done and read",
+}
+
+
+def family_facts(queries: Queries, session: Session) -> tuple[Fact, ...]:
+    """Return a worker's place and what it leaves to its lead, and why a lead is woken; empty outside a family."""
+    facts = [*_place(session), *([_worker(queries, session)] if session.led is not None else [])]
+    wakes = Wakes(queries.database)
+    family = wakes.family(session.id) if wakes.is_lead(session.id) else None
+    if family is None:
+        return tuple(facts)
+    gather = wakes.gather(session.id)
+    now = decision(family, takes_prompts=agent_named(family.lead.agent).conversations is not None)
+    if gather is not None and now.wakes:
+        value = f"in {max(0, gather.due_at - now_ms()) // 1000} s: {now.reason}"
+    else:
+        value = f"{'due' if now.wakes else 'no'}: {now.reason}"
+    facts.append(Fact("wakes", value, "wakes, queue, sessions.reported_turn, sessions.woken_turn"))
+    facts.append(Fact("woken", f"{count(family.lead.used, 'time')} of {family.lead.most}", "wake_ends, settings"))
+    return tuple(facts)
+
+
+def _place(session: Session) -> list[Fact]:
+    """Return the place of a session in a family; none for a session that only the user started."""
+    if session.parent is None and session.lead is None and session.key is None:
+        return []
+    lead = f"session {short_id(session.parent)}" if session.parent is not None else session.lead or "none"
+    facts = [
+        Fact("lead", f"{one_line(lead)}, depth {session.depth}", "sessions.parent, lead, depth"),
+        Fact("lifecycle", f"{session.lifecycle}: {_FATES[session.lifecycle]}", "sessions.lifecycle"),
+    ]
+    named = {"key": session.key, "call": session.call}
+    return facts + [Fact(name, one_line(value), f"sessions.{name}") for name, value in named.items() if value]
+
+
+def _worker(queries: Queries, session: Session) -> Fact:
+    name = short_id(session.parent or "")
+    value = f"{name} {_LEADS[session.led or Led.OVER]}"
+    if session.escalated:
+        reserved = any(asked.ask.for_user for asked in queries.asks.open(session.id))
+        value += "; only you can allow what it asks" if reserved else "; it did not see to this in time"
+    if session.status.ended:
+        read = "has" if session.reported_turn >= session.turn else "has not"
+        value += f"; it {read} read the end of turn {session.turn}"
+    return Fact("its lead", value, "sessions, settings")

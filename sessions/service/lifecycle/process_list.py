@@ -33,20 +33,14 @@ def process_list(folder: SessionFolder, turn: Turn) -> list[ProcessInfo]:
     found = SessionProcesses.of_turn(folder, turn).find(patient=False)
     living = sorted(found.values(), key=lambda process: process.start)
     ports = processes.listening_ports([process.pid for process in living])
-    return [_info(process, ports.get(process.pid, ())) for process in living]
-
-
-def _info(process: processes.Process, ports: tuple[int, ...]) -> ProcessInfo:
-    cpu_s, rss_bytes = processes.usage(process.pid)
-    return ProcessInfo(
-        pid=process.pid,
-        parent=process.parent,
-        command=process.command,
-        age_s=processes.age_seconds(process),
-        cpu_s=cpu_s,
-        rss_bytes=rss_bytes,
-        ports=ports,
-    )
+    return [
+        ProcessInfo(
+            pid=process.pid, parent=process.parent, command=process.command, age_s=processes.age_seconds(process),
+            cpu_s=cpu_s, rss_bytes=rss_bytes, ports=ports.get(process.pid, ()),
+        )
+        for process in living
+        for cpu_s, rss_bytes in [processes.usage(process.pid)]
+    ]  # fmt: skip
 
 
 class Loads:
@@ -64,7 +58,12 @@ class Loads:
             living, at = self._processes(session_id), self._clock()
             if not living:
                 continue
-            times = {_identity(process, at): process.cpu_s for process in living if process.cpu_s is not None}
+            # Pids are reused: a process is its pid with its start time, rounded to seconds.
+            times = {
+                (one.pid, None if one.age_s is None else float(round(at - one.age_s))): one.cpu_s
+                for one in living
+                if one.cpu_s is not None
+            }
             loads[session_id] = Load(
                 processes=len(living),
                 rss_bytes=sum(process.rss_bytes or 0 for process in living),
@@ -80,8 +79,3 @@ class Loads:
             return None
         # A process that is new since the last measurement started at 0; the time of one that is gone is lost.
         return sum(max(0.0, spent - before.get(process, 0.0)) for process, spent in times.items()) / (at - earlier)
-
-
-def _identity(process: ProcessInfo, at: float) -> tuple[int, float | None]:
-    """Return the pid with its start time, rounded to seconds, because pids are reused."""
-    return process.pid, None if process.age_s is None else float(round(at - process.age_s))

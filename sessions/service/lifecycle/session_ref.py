@@ -3,7 +3,13 @@
 from collections.abc import Iterable
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.errors import AmbiguousSessionError, SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.errors import (
+    AmbiguousSessionError,
+    Remedy,
+    SessionBusyError,
+    UnknownSessionError,
+    UsageError,
+)
 from agentdash.sessions.model.session import Session, TakenBy
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout
@@ -58,7 +64,9 @@ def find_session(queries: Queries, ref: str, *, destructive: bool = False) -> Se
     if not candidates:
         raise UnknownSessionError(f"No session with id {ref!r}. List ids: agentdash ls")
     if len(candidates) > 1:
-        raise AmbiguousSessionError(_ambiguous(ref, candidates))
+        lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
+        more = ["  …"] if len(candidates) > _SHOWN else []
+        raise AmbiguousSessionError("\n".join([f"{ref!r} is ambiguous:", *lines, *more]))
     return candidates[0]
 
 
@@ -73,10 +81,20 @@ def find_turn(session: Session, turn: int | None) -> int:
     return turn or session.turn
 
 
-def _ambiguous(ref: str, candidates: list[Session]) -> str:
-    lines = [f"  {s.id[:13]}  {s.status:<9} {s.title[:60]}" for s in candidates[:_SHOWN]]
-    more = ["  …"] if len(candidates) > _SHOWN else []
-    return "\n".join([f"{ref!r} is ambiguous:", *lines, *more])
+def at_work_error(session: Session, fact: str) -> SessionBusyError:
+    """Return the refusal of an act for which a turn has to end first, as ``fact`` says."""
+    short = session.short_id
+    return SessionBusyError(
+        f"Session {short} is {session.status}: {fact}.",
+        Remedy.WAIT_OR_STOP,
+        f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
+    )
+
+
+def check_here(session: Session, act: str) -> None:
+    """Raise ``SessionBusyError`` for a session of another host; ``act`` is an imperative: ``change it``."""
+    if session.host != processes.host_name():
+        raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; {act} there.")
 
 
 def check_free(session: Session, what: str) -> None:

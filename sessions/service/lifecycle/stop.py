@@ -7,7 +7,7 @@ concludes it.
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from contextlib import suppress
 
 from agentdash.sessions.agents.registry import agent_named
@@ -23,8 +23,7 @@ from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
 from agentdash.sessions.runner.processes.stop_ladder import KILL_PATIENCE
 from agentdash.sessions.runner.runner_process import poke, send_runner
-from agentdash.sessions.service.lifecycle.recovery.reconcile import is_foreign, survivors
-from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers, runner_is_gone
+from agentdash.sessions.service.lifecycle.recovery.reconcile import end_usurpers, is_foreign, runner_is_gone, survivors
 from agentdash.sessions.storage.paths import SESSION_ID, Layout
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.text.unhidden import unhidden_line
@@ -64,14 +63,9 @@ def stop_session(
         raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; stop it there.")
     # The prompt of a later turn is one of those that a stop leaves in the queue.
     cancelled = turn.status is Status.QUEUED and store.cancel_queued(
-        session.id,
-        turn.n,
-        Status.STOPPED,
-        stop_reason(by),
-        "stop requested before it started",
-        by=by,
-        again=only is not None or turn.n > 1,
-    )
+        session.id, turn.n, Status.STOPPED, stop_reason(by), "stop requested before it started",
+        by=by, again=only is not None or turn.n > 1,
+    )  # fmt: skip
     if cancelled:
         run_end_hook(layout, store, session.id, turn.n, Status.STOPPED, stop_reason(by))
     # An interrupt ends no processes that were there before the turn.
@@ -115,14 +109,18 @@ def _stop_unrecorded(layout: Layout, session: Session, turn: Turn, why: str) -> 
     before = survivors(layout, turn)
     if runner is None or not procs.send(runner, signal.SIGUSR1):
         raise StoreError(f"{why} Session {session.short_id} was not stopped.")
-    deadline = monotonic() + _patience(None, session)
-    while left := survivors(layout, turn):
-        if monotonic() > deadline:
-            processes = count(len(left), "process is", "processes are")
-            raise AgentdashError(f"{why} {processes} left in session {session.short_id}.")
-        time.sleep(POLL_SECONDS)
+    _wait_for_end(lambda: survivors(layout, turn), _patience(None, session), why, f"session {session.short_id}")
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before)
     return Receipt(session=session.id, status=Status.STOPPED, ended=ended, note=f"not recorded yet: {why}")
+
+
+def _wait_for_end(living: Callable[[], Sized], seconds: float, why: str, where: str) -> None:
+    """Wait until no process is left; ``AgentdashError``: some are after these seconds."""
+    deadline = monotonic() + seconds
+    while left := living():
+        if monotonic() > deadline:
+            raise AgentdashError(f"{why} {count(len(left), 'process is', 'processes are')} left in {where}.")
+        time.sleep(POLL_SECONDS)
 
 
 def continue_runner(layout: Layout, session_id: str) -> None:
@@ -150,13 +148,7 @@ class _Errand:
     """Deliver one request to a runner: a living one, an adopting one, or one that only sweeps."""
 
     def __init__(
-        self,
-        layout: Layout,
-        store: Store,
-        session_id: str,
-        turn: int,
-        request: int,
-        settle: Callable[[], None],
+        self, layout: Layout, store: Store, session_id: str, turn: int, request: int, settle: Callable[[], None]
     ) -> None:
         self._layout = layout
         self._store = store
@@ -256,11 +248,8 @@ def stop_unread(layout: Layout, ref: str, why: StoreError) -> Receipt:
     continue_runner(layout, folder.id)
     procs.send(runner, signal.SIGUSR1)
     ladder = Ladder()
-    deadline = monotonic() + ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE
-    while left := living.find():
-        if monotonic() > deadline:
-            raise AgentdashError(f"{why} {count(len(left), 'process is', 'processes are')} left in {folder.id}.")
-        time.sleep(POLL_SECONDS)
+    patience = ladder.interrupt + ladder.terminate + ladder.sweep + 2 * KILL_PATIENCE
+    _wait_for_end(living.find, patience, str(why), folder.id)
     ended = tuple(Ended(pid=p.pid, command=p.command, signal=None, observed=True) for p in before.values())
     return Receipt(session=folder.id, status=Status.STOPPED, ended=ended, note=f"not recorded: {why}")
 

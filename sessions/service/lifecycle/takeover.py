@@ -10,6 +10,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 from msgspec import structs
@@ -25,7 +26,7 @@ from agentdash.sessions.runner.processes.runner_lock import HeldLock
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.lifecycle.by_hand_turn import record_by_hand, talk_of
 from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
-from agentdash.sessions.service.lifecycle.session_ref import check_free
+from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free, check_here
 from agentdash.sessions.service.lifecycle.starts.resume_command import ResumeCommand
 from agentdash.sessions.service.lifecycle.wait import wait_until
 from agentdash.sessions.storage.paths import Layout
@@ -120,10 +121,8 @@ class Takeover:
             self._lock.release()
 
     def _record(self) -> None:
-        try:
+        with suppress(StoreError):  # it is only needed if this process is killed
             Takeovers(self._store).update(self.session.id, self._taken)
-        except StoreError:
-            return  # it is only needed if this process is killed
 
     def _follow(self, shown_now: Callable[[], str | None]) -> None:
         """Record each conversation that the interface begins to show."""
@@ -189,16 +188,11 @@ def take_over(
 def _check(session: Session) -> None:
     short = session.short_id
     check_free(session, "taken over again")
-    if session.host != processes.host_name():
-        raise SessionBusyError(f"Session {short} runs on {session.host}; take it over there.")
+    check_here(session, "take it over")
     if session.archived_at is not None:
         raise SessionBusyError(f"Session {short} is archived. Restore it first: agentdash restore {short}")
     if not session.status.ended:
-        raise SessionBusyError(
-            f"Session {short} is {session.status}: it can be taken over when turn {session.turn} has ended.",
-            Remedy.WAIT_OR_STOP,
-            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
-        )
+        raise at_work_error(session, f"it can be taken over when turn {session.turn} has ended")
     if session.queued and session.held is None:
         raise SessionBusyError(f"Session {short} has a prompt that is about to be sent.")
     if session.left:
@@ -238,32 +232,14 @@ def _now(store: Store, session: Session) -> Session:
 
 def _holder(session: Session, command: ResumeCommand, talk: Talk) -> TakenBy:
     me = owner()
+    user = str(os.getuid())
+    tty: str | None = None
+    with suppress(KeyError, OSError, ImportError):
+        user = getpass.getuser()
+    with suppress(OSError):
+        tty = os.ttyname(0).removeprefix("/dev/")
     return TakenBy(
-        host=processes.host_name(),
-        user=_user(),
-        tty=_terminal(),
-        since=now_ms(),
-        pid=me.pid,
-        start=me.start,
-        boot_id=me.boot_id,
-        pid_ns=me.pid_ns,
-        run_id=str(uuid.uuid4()),
-        turn=session.turn,
-        argv=command.argv,
-        talks=(talk,),
-    )
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        return str(os.getuid())
-
-
-def _terminal() -> str | None:
-    """Return the name of our terminal: ``pts/3``."""
-    try:
-        return os.ttyname(0).removeprefix("/dev/")
-    except OSError:
-        return None
+        host=processes.host_name(), user=user, tty=tty, since=now_ms(),
+        pid=me.pid, start=me.start, boot_id=me.boot_id, pid_ns=me.pid_ns,
+        run_id=str(uuid.uuid4()), turn=session.turn, argv=command.argv, talks=(talk,),
+    )  # fmt: skip

@@ -1,7 +1,11 @@
-"""Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died."""
+"""Housekeeping of sessions: rename, pin, archive, delete and restore them, and conclude those whose runner died.
+
+Runners and the MCP server read no settings: a front end that has read the file stores what they need in the database.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import ConfigError, SessionBusyError, UnknownSessionError, UsageError
@@ -11,13 +15,14 @@ from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import Guarded, Rights, acts
-from agentdash.sessions.service.kept_settings import keep_settings
 from agentdash.sessions.service.lifecycle import session_ref
 from agentdash.sessions.service.lifecycle.recovery.ghosts import Ghost, ghosts, remove_empty
 from agentdash.sessions.service.lifecycle.recovery.reconcile import settle
 from agentdash.sessions.service.lifecycle.session_ref import check_movable, held_elsewhere
 from agentdash.sessions.service.lifecycle.starts.launch_plan import new_title
 from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.settings.config import Config, Loaded
+from agentdash.sessions.settings.sections import period_budgets, project_budgets, real
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.files.trash import Cleaned
@@ -25,8 +30,34 @@ from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.prompts.drafts import forget_drafts
 from agentdash.sessions.storage.store import Store
 
-_WRITERS = 8
+WRITERS = 8
 """Number of session records written at the same time."""
+
+
+def keep_settings(store: Store, config: Config) -> bool:
+    """Store what runners and the MCP server need of the settings; return whether a budget changed."""
+    store.keep(
+        {
+            "max_running": config.queue.max_running,
+            "max_depth": config.orchestration.max_depth,
+            "wakes": config.orchestration.wakes,
+            "escalate_ms": round(config.orchestration.escalate_seconds * 1000),
+        }
+    )
+    return store.period_budgets.keep(period_budgets(config.budgets))
+
+
+def keep_start(store: Store, settings: Loaded, *, own: bool = True) -> None:
+    """Store what the runner of a start needs; the budgets of a project bind its folder beside the user's own.
+
+    ``own`` is false for a start by a session: the file that it reads is not stored in place of the user's.
+    """
+    project = settings.project
+    if own:
+        keep_settings(store, settings.config if project is None else project.own)
+    if project is not None:
+        root = project.path.parent
+        store.period_budgets.keep(project_budgets(project.stated, root), real(str(root)))
 
 
 class Housekeeping(Guarded):
@@ -93,7 +124,7 @@ class Housekeeping(Guarded):
             self._close_agents(changed)
         folders = [self._layout.session(session_id) for session_id in changed]
         # The disk takes the most time, and it can write several files at the same time.
-        for number, _ in enumerate(in_threads(self.record, folders, _WRITERS), 1):
+        for number, _ in enumerate(in_threads(self.record, folders, WRITERS), 1):
             each(number)
         return changed
 
@@ -103,13 +134,6 @@ class Housekeeping(Guarded):
             for session in filter(None, map(self._store.session, session_ids)):
                 if session.status.ended:
                     self._end_workers(session)
-
-    def _archive_reported(self) -> None:
-        """Archive the ephemeral workers that are done, if their leads have read their ends."""
-        changed = self._store.archive_all(self._store.families.reported(), now_ms())
-        self._close_agents(changed)
-        for session_id in changed:
-            self.record(self._layout.session(session_id))
 
     def _close_agents(self, session_ids: Collection[str]) -> None:
         """Request that the live agents of these sessions that wait for prompts are closed."""
@@ -124,28 +148,19 @@ class Housekeeping(Guarded):
 
         Raises:
             UsageError: the title is longer than 200 characters, or is not text.
-            UnknownSessionError: the session has just been deleted.
         """
         session = self._reader.get(ref)
         return self._noted(session, self._store.rename(session.id, new_title(title, session.task)))
 
     @acts("pin")
     def pin(self, ref: str, pinned: bool = True) -> Session:
-        """Pin a session above the others, or unpin it; pinning twice changes nothing.
-
-        Raises:
-            UnknownSessionError: the session has just been deleted.
-        """
+        """Pin a session above the others, or unpin it; pinning twice changes nothing."""
         session = self._reader.get(ref)
         return self._noted(session, self._store.pin(session.id, now_ms() if pinned else None))
 
     @acts("restore")
     def restore(self, ref: str) -> Session:
-        """Bring back a deleted or archived session.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with ``ref``.
-        """
+        """Bring back a deleted or archived session."""
         self._layout.check_writable()
         with suppress(UnknownSessionError):
             session = self._reader.get(ref) if ref != session_ref.LAST else None
@@ -171,22 +186,14 @@ class Housekeeping(Guarded):
 
     @acts("mark")
     def mark_all_seen(self, refs: Sequence[str], *, seen: bool = True) -> list[Session]:
-        """Mark sessions read, or unread if not ``seen``; return them as they are now.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
-        """
+        """Mark sessions read, or unread if not ``seen``; return them as they are now."""
         ids = [self._reader.get(ref).id for ref in refs]
         (self._store.mark_all_seen if seen else self._store.mark_all_unseen)(ids)
         return [self._reader.by_id(session_id) for session_id in ids]
 
     @acts("mark")
     def recall_seen(self, refs: Sequence[str], before: Sequence[Session]) -> list[Session]:
-        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no id, or several, begin with one of ``refs``.
-        """
+        """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``."""
         ids = {self._reader.get(ref).id for ref in refs}
         self._store.recall_seen({one.id: (one.seen_at, one.seen_steps) for one in before if one.id in ids})
         return [self._reader.by_id(session_id) for session_id in ids]
@@ -234,8 +241,11 @@ class Housekeeping(Guarded):
                     with suppress(OSError):
                         poke(self._layout.session(session.id).poke)
         settle(self._layout, self._store)
-        if self._store.families.reported():
-            self._archive_reported()
+        if reported := self._store.families.reported():  # ephemeral workers that are done, and whose leads know it
+            changed = self._store.archive_all(reported, now_ms())
+            self._close_agents(changed)
+            for session_id in changed:
+                self.record(self._layout.session(session_id))
 
     @acts("delete", on_itself=False)
     def bury(self, session: Session, *, patience: float = 0.0, archived: bool = False) -> bool:
@@ -281,11 +291,7 @@ class Housekeeping(Guarded):
             write_identity(self._store, folder)
 
     def settled(self, ref: str) -> Session:
-        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended or is taken over.
-
-        Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
-        """
+        """Return the session that ``ref`` names, after :meth:`settle` if it has not ended or is taken over."""
         session = self._reader.get(ref)
         if session.status.ended and session.taken_by is None:
             return session
@@ -293,17 +299,22 @@ class Housekeeping(Guarded):
         return self._reader.by_id(session.id)
 
 
-class ManagerPart(Guarded):
-    """A part of the manager that changes sessions, with what most acts need."""
+class Shared(NamedTuple):
+    """The things that most acts need, the same for all parts of a manager."""
 
-    def __init__(
-        self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, housekeeping: Housekeeping
-    ) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
-        self._housekeeping = housekeeping
+    rights: Rights
+    layout: Layout
+    store: Store
+    reader: SessionReader
+    housekeeping: Housekeeping
+
+
+class ManagerPart(Guarded):
+    """A part of the manager that changes sessions."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.rights)
+        _, self._layout, self._store, self._reader, self._housekeeping = shared
 
 
 def _holder(session: Session) -> str:

@@ -12,14 +12,14 @@ from agentdash.sessions.rules.limits.period_budgets import Kind, Period, PeriodS
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
-from agentdash.sessions.service.managing.housekeeping import ManagerPart
+from agentdash.sessions.service.managing.housekeeping import WRITERS, ManagerPart
 from agentdash.sessions.settings.sections import real
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.use.day_sums import forget
 
 if TYPE_CHECKING:
-    from agentdash.sessions.rules.costs.repricing import Choice, Estimates, RepricedCosts
+    from agentdash.sessions.rules.costs.repricing import Choice, RepricedCosts
     from agentdash.sessions.settings.prices import Imported
     from agentdash.sessions.storage.use.repriced_rows import RepricedRows
 
@@ -53,7 +53,6 @@ class SessionBudgets(ManagerPart):
         """Set the budget of a session and all sessions below it; without tokens and money it has none.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             UsageError: it names an outside lead, whose budget is in the settings.
             NotYoursError: the request comes from that session, or from one that is not above it.
         """
@@ -69,8 +68,6 @@ class SessionBudgets(ManagerPart):
         return self._reader.budget(session.id)
 
 
-_WRITERS = 8
-"""Number of session records written at the same time."""
 _NAMED = 8
 
 
@@ -137,17 +134,14 @@ class SessionPrices(ManagerPart):
             forget(self._layout.day_sums)
 
         def record(session: str) -> None:
-            if listed[session] is None:
-                self._record_deleted(session, rows.estimates(session))
-            elif not rows.at_work(session):
-                self._housekeeping.record(self._layout.session(session))
+            if listed[session] is not None:
+                if not rows.at_work(session):
+                    self._housekeeping.record(self._layout.session(session))
+            elif (estimates := rows.estimates(session)) is not None:
+                with suppress(OSError, AgentdashError):  # it is not in the trash, or its record was damaged before
+                    trash.set_estimates(self._layout, session, estimates)
 
-        list(in_threads(record, listed, _WRITERS))
-
-    def _record_deleted(self, session: str, estimates: "Estimates | None") -> None:
-        if estimates is not None:
-            with suppress(OSError, AgentdashError):  # it is no longer in the trash, or its record was damaged before
-                trash.set_estimates(self._layout, session, estimates)
+        list(in_threads(record, listed, WRITERS))
 
 
 def _check(choice: "Choice", models: list[str]) -> None:

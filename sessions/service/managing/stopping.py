@@ -35,7 +35,6 @@ class Stopping(Guarded):
         one turn to stop, without workers: if it has ended, those that follow it go on.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: a user has taken it over.
             AgentdashError: it could not be stopped.
         """
@@ -105,7 +104,6 @@ class Stopping(Guarded):
         :meth:`.housekeeping.Housekeeping.restore` brings it back until the trash is cleaned.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             SessionBusyError: a new turn started first, or a user of this machine has taken it over.
         """
         session = self.reader.get(ref, destructive=True)
@@ -131,11 +129,7 @@ class Stopping(Guarded):
         stop_workers(self.store, session, lambda one: self._stop(one, GENTLY))
 
     def _stop(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
-        """Stop a session without its workers.
-
-        Raises:
-            SessionBusyError: a user has taken it over.
-        """
+        """Stop a session without its workers."""
         return self._end(self._not_taken(session), how, turn)
 
     def _end(self, session: Session, how: StopHow, turn: int | None = None) -> Receipt:
@@ -151,11 +145,7 @@ class Stopping(Guarded):
         return receipt
 
     def _not_taken(self, session: Session) -> Session:
-        """Return a session, as it is now, that no user has taken over.
-
-        Raises:
-            SessionBusyError: one has.
-        """
+        """Return a session, as it is now; refuse one that a user has taken over."""
         session = self.reader.by_id(session.id)
         if session.taken_by is not None:
             self.housekeeping.settle()

@@ -79,11 +79,7 @@ class ProjectTrust(Guarded):
         return [folder / NAME, given, *([applies] if applies is not None and given.name != NAME else [])]
 
     def _check_user(self) -> None:
-        """Refuse a request from inside a session, of any state folder: an agent can write the file.
-
-        Raises:
-            UsageError: there is evidence that an agent asks.
-        """
+        """Refuse a request from inside a session, of any state folder: an agent can write the file."""
         self._layout.check_writable()
         if self.rights.caller.evidence:
             raise UsageError("An agent cannot change which projects are trusted. Do it in your own terminal.")

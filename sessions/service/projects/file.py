@@ -96,11 +96,7 @@ def read(path: Path) -> ProjectFile:
 
 
 def _check(facts: os.stat_result) -> None:
-    """Check the kind, the owner, the permissions and the size of a file.
-
-    Raises:
-        UnsafeFileError: one of them is not allowed.
-    """
+    """Check the kind, the owner, the permissions and the size of a file."""
     if stat.S_ISLNK(facts.st_mode):
         raise UnsafeFileError("it is a symbolic link")
     if not stat.S_ISREG(facts.st_mode):

@@ -136,14 +136,12 @@ def _why_not_model(name: str, model: str, own: Config) -> str:
     """Return why a project may not choose a model: a limit of the user's on the cost would not work with it."""
     if not _MODEL.fullmatch(model):
         return "It is not the name of a model."
-    if own.settings_for(name, {}).limits.over(own.limits).cost_usd is None:
+    agent, mine = agent_named(name), own.settings_for(name, {})
+    if mine.limits.over(own.limits).cost_usd is None:
         return ""
-    usual, asked = (_RANK[_cost(name, one, own)] for one in (own.settings_for(name, {}).model, model))
+    measured = (agent.measures(Command(argv=(name,), model=one), own.prices, {}) for one in (mine.model, model))
+    usual, asked = (_RANK[one.cost.when] for one in measured)
     return "" if asked <= usual else "Your own limit on the cost needs a model with a price, and it has none."
-
-
-def _cost(name: str, model: str | None, own: Config) -> When:
-    return agent_named(name).measures(Command(argv=(name,), model=model), own.prices, {}).cost.when
 
 
 _RANK = {When.LIVE: 0, When.END: 1, When.NEVER: 2}

@@ -85,13 +85,8 @@ class Review(Struct, frozen=True, kw_only=True):
         own, now = (to_builtins(in_force(config)) for config in (self.overlay.own, self.config))
         source = Source(self.path, self.overlay.text)
         for path, value in _leaves(self.overlay.stated):
-            yield Value(
-                key=dotted(path),
-                line=source.line(path),
-                value=value,
-                own=_at(own, path),
-                effective=_at(now, path),
-            )
+            key, line = dotted(path), source.line(path)
+            yield Value(key=key, line=line, value=value, own=_at(own, path), effective=_at(now, path))
 
 
 def review(path: Path, store: TrustStore, own: Loaded) -> Review:
@@ -180,7 +175,9 @@ def in_folder(own: Loaded, folder: str, home: Path, *, later: bool = False, by_a
             and so lift the limits of the project.  The contents that the user trusted last then stay in force.
     """
     found = project_of(own, folder, home)
-    if by_agent and (kept := _kept(own, folder, home)) is not None and not _is_same(found, kept):
+    kept = _kept(own, folder, home) if by_agent else None
+    same = found is not None and found.state == "trusted" and kept is not None and found.path == kept.path
+    if kept is not None and not same:
         note = f"{kept.path} is not in force as you trusted it; what an agent starts keeps the trusted settings."
         return structs.replace(own, config=kept.config or own.config, project=kept.overlay, notes=(note,))
     if found is None:
@@ -197,10 +194,6 @@ def _kept(own: Loaded, folder: str, home: Path) -> Review | None:
     real = Path(os.path.realpath(folder or "."))
     around = [one for one in TrustStore(home).all() if Path(one.path).parent in (real, *real.parents)]
     return review_trusted(max(around, key=lambda one: len(Path(one.path).parts)), own) if around else None
-
-
-def _is_same(found: Review | None, kept: Review) -> bool:
-    return found is not None and found.state == "trusted" and found.path == kept.path
 
 
 def project_of(own: Loaded, folder: str, home: Path) -> Review | None:

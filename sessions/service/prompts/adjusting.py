@@ -10,13 +10,13 @@ from agentdash.sessions.agents.names import LONGEST_MODEL, is_model
 from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.adjustments import Adjustment, Setting
-from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.errors import UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.model.turn_mode import TurnMode
 from agentdash.sessions.rules.launch import Launch, TurnPlan, plan_like, requested_model, with_mode, with_model
-from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
+from agentdash.sessions.service.lifecycle.session_ref import check_here
 from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_text, recorded_profile
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.lifecycle.wait import wait_until
@@ -88,8 +88,7 @@ class SessionAdjuster(ManagerPart):
         agent = agent_named(session.agent)
         if not agent.prompted:
             raise UsageError(f"Session {session.short_id} is a {session.agent} and uses no model.")
-        if session.host != processes.host_name():
-            raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; change it there.")
+        check_here(session, "change it")
         return session, agent
 
     def _adjust(
@@ -124,27 +123,17 @@ class SessionAdjuster(ManagerPart):
             )  # fmt: skip
 
         asked = self._store.adjustments.request(
-            session.id,
-            what,
-            value,
-            options=options,
+            session.id, what, value, options=options, asked_by=self.asker, planned=planned, relaunched=relaunched,
             counts_from=agent.live.adjusts_from if agent.live is not None else "turn",
-            asked_by=self.asker,
-            planned=planned,
-            relaunched=relaunched,
-        )
+        )  # fmt: skip
         folder = self._layout.session(session.id)
         if folder.path.is_dir():
             self._housekeeping.record(folder)
         if asked.is_pending:
             if not poke(folder.poke):
                 self._housekeeping.settle()  # a new runner adopts the agent, and writes the change
-            wait_until(
-                self._store,
-                lambda: not self._known(asked.id).is_pending,
-                ANSWER_SECONDS,
-                settle=self._housekeeping.settle,
-            )
+            settle = self._housekeeping.settle
+            wait_until(self._store, lambda: not self._known(asked.id).is_pending, ANSWER_SECONDS, settle=settle)
         return self._known(asked.id)
 
     def _known(self, adjustment_id: int) -> Adjustment:

@@ -12,18 +12,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentdash.sessions.model.clock import now_ms
-from agentdash.sessions.model.errors import NotAllowedError, SessionBusyError, UnknownSessionError, UsageError
-from agentdash.sessions.model.session import short_id
+from agentdash.sessions.model.errors import NotAllowedError, SessionBusyError, UsageError
 from agentdash.sessions.rules.asks.answers import check_answer, not_given, takes_none, title_is_whole
 from agentdash.sessions.rules.asks.model import Answer
 from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
-from agentdash.sessions.runner.processes import processes, runner_lock
+from agentdash.sessions.runner.processes import runner_lock
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
+from agentdash.sessions.service.lifecycle.session_ref import check_here
 from agentdash.sessions.service.managing.housekeeping import ManagerPart
+from agentdash.sessions.storage.paths import TOLD_SECONDS
 from agentdash.sessions.text.sanitize import one_line
-
-KEPT_SECONDS = 3_600
 
 
 class ShownAsks:
@@ -51,7 +50,7 @@ class ShownAsks:
         if title_is_whole(recorded.ask):
             return True
         with suppress(OSError):
-            return self._path(recorded).stat().st_mtime > time.time() - KEPT_SECONDS
+            return self._path(recorded).stat().st_mtime > time.time() - TOLD_SECONDS
         return False
 
     def _path(self, one: RecordedAsk) -> Path:
@@ -116,38 +115,22 @@ class SessionAsks(ManagerPart):
             NotAllowedError: an agent allows what only the user can allow.
         """
         self._layout.check_writable()
-        asked = self._known(ask_id)
-        author = self._author(asked, by)
+        asked = self._reader.ask(ask_id)
+        if self.inside == asked.session:
+            raise UsageError("A session cannot answer what it asks itself.")
+        author = self.asker if self.inside else by
         check_answer(asked.ask, answer)
         self._check_given(asked, answer)
         self._check_reachable(asked)
         self._check_not_ending(asked)
         if not self._store.asks.answer(ask_id, answer, author):
-            raise SessionBusyError(takes_none(self._known(ask_id), now_ms()))
+            raise SessionBusyError(takes_none(self._reader.ask(ask_id), now_ms()))
         if not poke(self._layout.session(asked.session).poke):
             self._housekeeping.settle()  # a new runner adopts the agent, and writes the answer
-        return self._known(ask_id)
-
-    def _known(self, ask_id: int) -> RecordedAsk:
-        found = self._store.asks.one(ask_id)
-        if found is None:
-            raise UnknownSessionError(f"There is no ask {ask_id}: its session was deleted.")
-        return found
-
-    def _author(self, asked: RecordedAsk, by: str) -> str:
-        inside = self.inside
-        if not inside:
-            return by
-        if inside == asked.session:
-            raise UsageError("A session cannot answer what it asks itself.")
-        return f"session {short_id(inside)}"
+        return self._reader.ask(ask_id)
 
     def _check_given(self, asked: RecordedAsk, answer: Answer) -> None:
-        """Refuse an agent what only the user can allow.
-
-        Raises:
-            NotAllowedError: it is so.
-        """
+        """Refuse an agent what only the user can allow."""
         if self.rights.caller.acts_for_user:
             return
         if reason := not_given(asked.ask, answer.verdict, self._reader.by_id(asked.session).cwd):
@@ -155,25 +138,16 @@ class SessionAsks(ManagerPart):
             raise NotAllowedError("needs_the_user", fact, "The user is asked. You can deny it.")
 
     def _check_reachable(self, asked: RecordedAsk) -> None:
-        """Refuse an answer that no runner can write; the asks of a process that ended are then lost.
-
-        Raises:
-            SessionBusyError: the session runs on another host.
-        """
+        """Refuse an answer that no runner can write; the asks of a process that ended are then lost."""
         session = self._reader.by_id(asked.session)
-        if session.host != processes.host_name():
-            raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; answer it there.")
+        check_here(session, "answer it")
         session = self._housekeeping.settled(session.id)
         lives = not session.status.ended or runner_lock.is_held(self._layout.session(session.id).lock)
         if asked.state is AskState.OPEN and not lives:
             self._store.asks.lose(session.id, asked.stream)
 
     def _check_not_ending(self, asked: RecordedAsk) -> None:
-        """Refuse an answer that the agent would not get: a stop or an interrupt is ending its turn.
-
-        Raises:
-            SessionBusyError: it is so.
-        """
+        """Refuse an answer that the agent would not get: a stop or an interrupt is ending its turn."""
         if asked.state is not AskState.OPEN:
             return
         turn = self._store.one_turn(asked.session, asked.turn)

@@ -13,10 +13,9 @@ from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from agentdash.sessions.model.errors import SessionBusyError, UsageError
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.conversation.history import History
-from agentdash.sessions.service.families.rights import Guarded, Rights, acts
-from agentdash.sessions.service.managing.housekeeping import Housekeeping
+from agentdash.sessions.service.families.rights import acts
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared
 from agentdash.sessions.service.prompts.prompter import Prompter, PromptOptions, Sent
-from agentdash.sessions.storage.store import Store
 
 
 class Compacting(Struct, frozen=True, kw_only=True):
@@ -35,13 +34,11 @@ class Compacting(Struct, frozen=True, kw_only=True):
         return f"{self.sent.answer}: {how}"
 
 
-class SessionCompactor(Guarded):
+class SessionCompactor(ManagerPart):
     """Asks sessions to compact their conversations."""
 
-    def __init__(self, rights: Rights, store: Store, housekeeping: Housekeeping, prompter: Prompter) -> None:
-        super().__init__(rights)
-        self._store = store
-        self._housekeeping = housekeeping
+    def __init__(self, shared: Shared, prompter: Prompter) -> None:
+        super().__init__(shared)
         self._prompter = prompter
 
     @acts("compact")
@@ -92,12 +89,7 @@ class SessionCompactor(Guarded):
             return launch.compacts.by
         agent, asked = agent_named(session.agent), prompt.plan.terms.compacts or Compaction()
         launch = launch_of(
-            prompt.plan,
-            agent,
-            prompt=asked.prompt,
-            cwd=session.cwd,
-            session_id=session.id,
-            turn=session.turn + 1,
+            prompt.plan, agent, prompt=asked.prompt, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
             agent_session=session.agent_session,
-        )
+        )  # fmt: skip
         return way_of(agent, launch, asked, resumes=True)

@@ -12,19 +12,18 @@ from msgspec import Struct, field, structs
 from agentdash.sessions.agents.base import AgentSettings
 from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import MESSAGE_CHARACTERS, Session, StepKind
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.conversation.history import History, Place, Position, Root
+from agentdash.sessions.rules.conversation.history import History, Place, Root
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.places import ends_turn, place_text, place_words
 from agentdash.sessions.rules.launch import Launch, Start, requested_model
-from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import with_instructions
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.runner.taking_up import TakenUp, taken_up
-from agentdash.sessions.service.families.rights import Rights, acts
-from agentdash.sessions.service.lifecycle.session_ref import check_free
+from agentdash.sessions.service.families.rights import acts
+from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free, check_here
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     checked_prompt,
     completed,
@@ -32,15 +31,12 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     recorded_profile,
     session_folder,
 )
-from agentdash.sessions.service.managing.housekeeping import Housekeeping, ManagerPart
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared
 from agentdash.sessions.service.prompts.effects import Effect, scope
 from agentdash.sessions.service.prompts.prompter import Prompter
-from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.settings.config import Config, Loaded
 from agentdash.sessions.settings.toml_keys import merged
-from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Recipe
-from agentdash.sessions.storage.store import Store
 from agentdash.sessions.transcript.visible.retelling import retold
 from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, steps_of
 
@@ -83,17 +79,8 @@ class SessionConversations(ManagerPart):
         begin: records a new session and sends its runner.
     """
 
-    def __init__(
-        self,
-        rights: Rights,
-        layout: Layout,
-        store: Store,
-        reader: SessionReader,
-        housekeeping: Housekeeping,
-        prompter: Prompter,
-        begin: Begin,
-    ) -> None:
-        super().__init__(rights, layout, store, reader, housekeeping)
+    def __init__(self, shared: Shared, prompter: Prompter, begin: Begin) -> None:
+        super().__init__(shared)
         self._prompter = prompter
         self._begin = begin
 
@@ -149,10 +136,11 @@ class SessionConversations(ManagerPart):
         return effect if dry_run else self._made(opened, undo, effect)
 
     def _effect(self, opened: Opened, mark: Mark) -> Effect:
-        """Return the effect that a mark would have."""
         session, source, recorded = opened.session, opened.source, opened.recorded
         before, after = source.history(), _history_with(source, mark)
-        place = _place_of(after, after.position)
+        place = after.position
+        if not isinstance(place, Place):  # turn 0 is the beginning
+            place = Place(0 if isinstance(place, Root) else after.parts(place)[0].turn or 0)
         loaded, recipe = self._settings(source)
         taken = taken_up(
             self._layout,
@@ -179,11 +167,12 @@ class SessionConversations(ManagerPart):
         last_message = self._last_message(source, _history_with(source, mark))
         mark = structs.replace(mark, id=0, asked_by=self.asker)
         made = self._store.marks.add(mark, newest=opened.newest_mark, last_message=last_message)
+        folder = self._layout.session(session.id)
         if session.warm_since is not None:
             self._store.request_close(session, "you")
-            poke(self._layout.session(session.id).poke)
-        if self._layout.session(session.id).path.is_dir():
-            self._housekeeping.record(self._layout.session(session.id))
+            poke(folder.poke)
+        if folder.path.is_dir():
+            self._housekeeping.record(folder)
         return structs.replace(effect, mark=made)
 
     def _last_message(self, source: Source, history: History) -> str | None:
@@ -257,28 +246,14 @@ class SessionConversations(ManagerPart):
             before = self._store.one_turn(*taken.follows)
             text = with_instructions(before.mode if before is not None else None, plan.terms.mode, prompt)
         launch = launch_of(
-            plan,
-            agent_named(start.agent),
-            prompt=text,
-            cwd=start.cwd,
-            session_id=start.session_id,
-            turn=1,
-            agent_session=taken.conversation,
-            fork=taken.fork,
-            how=taken.how,
-        )
+            plan, agent_named(start.agent), prompt=text, cwd=start.cwd, session_id=start.session_id, turn=1,
+            agent_session=taken.conversation, fork=taken.fork, how=taken.how,
+        )  # fmt: skip
         return self._begin(start, loaded.config, launch, recipe.env, mark)
 
     def _fork_place(self, source: Source, turn: int | None, step: int | None) -> tuple[int, int | None]:
-        """Return the place of a fork.
-
-        Raises:
-            UsageError: there is no such turn or step.
-            SessionBusyError: the turn has not ended, or the session runs on another host.
-        """
         session = source.session
-        if session.host != processes.host_name():
-            raise SessionBusyError(f"Session {session.short_id} runs on {session.host}; fork it there.")
+        check_here(session, "fork it")
         if turn is None:
             shown = source.history().parts()[-1:]
             turn, step = next(((part.turn, part.through) for part in shown), (None, None))
@@ -286,9 +261,8 @@ class SessionConversations(ManagerPart):
                 turn = shown[0].mark.turn
         if not turn:
             raise UsageError("A fork begins behind a step. To begin with nothing, start a session: agentdash spawn")
-        self._check_turn(source, turn)
         if turn == session.turn and not session.status.ended:
-            raise _busy(session, f"turn {turn} can be forked when it has ended")
+            raise at_work_error(session, f"turn {turn} can be forked when it has ended")
         return turn, self._checked_step(source, turn, step)
 
     def _taken(self, session_id: str, fork: Mark, settings: AgentSettings) -> TakenUp:
@@ -296,11 +270,7 @@ class SessionConversations(ManagerPart):
         return taken_up(self._layout, self._store, session_id, Recorded(None, (fork,)), settings)
 
     def _opened(self, ref: str) -> Opened:
-        """Return a session that takes prompts, with its records.
-
-        Raises:
-            SessionBusyError: it takes none.
-        """
+        """Return a session that takes prompts, with its records."""
         session = self._housekeeping.settled(ref)
         if agent_named(session.agent).conversations is None:
             raise SessionBusyError(f"Session {session.short_id} is a {session.agent} and has no conversation.")
@@ -320,19 +290,16 @@ class SessionConversations(ManagerPart):
         opened = self._opened(ref)
         session = opened.session
         if not session.status.ended or session.id in self._store.queue.under_way():
-            raise _busy(session, f"turn {session.turn} has to end first")
+            raise at_work_error(session, f"turn {session.turn} has to end first")
         check_free(session, "changed")
         self._prompter.check_reachable(session)
         return opened
 
     def _checked_step(self, source: Source, turn: int, step: int | None) -> int | None:
-        """Return a step of a turn; None for the end of the turn, also if what follows the step adds nothing.
-
-        Raises:
-            UsageError: there is no such turn or step.
-        """
+        """Return a step of a turn; None for the end of the turn, also if what follows the step adds nothing."""
         session = source.session
-        self._check_turn(source, turn)
+        if not any(one.n == turn for one in source.turns):
+            raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
         if step is None:
             return None
         steps = list(source.steps(self._layout, (turn,)))
@@ -344,11 +311,6 @@ class SessionConversations(ManagerPart):
             )
         return None if ends_turn(steps, step) else step
 
-    def _check_turn(self, source: Source, turn: int) -> None:
-        session = source.session
-        if not any(one.n == turn for one in source.turns):
-            raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
-
     def _settings(self, source: Source) -> tuple[Loaded, Recipe]:
         """Return the settings under the profile with which a session began, and its own."""
         recipe = self._store.recipe(source.session.id)
@@ -356,20 +318,12 @@ class SessionConversations(ManagerPart):
 
 
 def _next_mark(opened: Opened, kind: MarkKind, **fields: int | None) -> Mark:
-    """Return the mark that would come next."""
     session = opened.session
     return Mark(id=opened.newest_mark + 1, session=session.id, kind=kind, after=session.turn, **fields)  # type: ignore[arg-type]
 
 
 def _history_with(source: Source, mark: Mark) -> History:
     return History((turn.n for turn in source.turns), [*source.marks, mark])
-
-
-def _place_of(history: History, position: Position) -> Place:
-    """Return a position as the place that people are shown; turn 0 for the beginning."""
-    if isinstance(position, Place):
-        return position
-    return Place(0) if isinstance(position, Root) else Place(history.parts(position)[0].turn or 0)
 
 
 def _fork_mark(opened: Opened, turn: int, step: int | None, asker: str) -> Mark:
@@ -379,14 +333,4 @@ def _fork_mark(opened: Opened, turn: int, step: int | None, asker: str) -> Mark:
     origin = opened.session.id
     return Mark(
         id=1, session="", kind=MarkKind.FORK, after=0, turn=turn, step=step, origin=origin, data=data, asked_by=asker
-    )
-
-
-def _busy(session: Session, fact: str) -> SessionBusyError:
-    """Return the error for a session that is at work."""
-    short = session.short_id
-    return SessionBusyError(
-        f"Session {short} is {session.status}: {fact}.",
-        Remedy.WAIT_OR_STOP,
-        f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
     )

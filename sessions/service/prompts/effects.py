@@ -1,6 +1,7 @@
 """The effect of an act on a conversation: the steps that it hides and shows, and the things that it leaves."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -69,33 +70,20 @@ def scope(layout: Layout, source: Source, inside: Visible, outside: Visible) -> 
     changed = {turn for turn in inside if turn not in outside or inside[turn] != outside[turn]}
     if not changed:
         return Scope()
-    count = _Count()
-    differing = (
-        step
-        for step in source.steps(layout, changed)
-        if step_is_visible(inside, step.turn, step.index) and not step_is_visible(outside, step.turn, step.index)
-    )
-    facts = digest(count.each(differing), source.session.cwd)
+    turns: Counter[int] = Counter()
+    messages = 0
+
+    def counted() -> Iterator[Step]:
+        nonlocal messages
+        for step in source.steps(layout, changed):
+            at = step.turn, step.index
+            if step_is_visible(inside, *at) and not step_is_visible(outside, *at):
+                turns[step.turn] += 1
+                messages += step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.parent is None
+                yield step
+
+    facts = digest(counted(), source.session.cwd)
     return Scope(
-        turns=len(count.turns),
-        steps=count.steps,
-        messages=count.messages,
-        commands=facts.commands,
-        files_changed=facts.files_changed,
-        files=facts.files,
-    )
-
-
-class _Count:
-    """Counts steps as they pass."""
-
-    def __init__(self) -> None:
-        self.turns: set[int] = set()
-        self.steps = self.messages = 0
-
-    def each(self, steps: Iterable[Step]) -> Iterator[Step]:
-        for step in steps:
-            self.turns.add(step.turn)
-            self.steps += 1
-            self.messages += step.kind in (StepKind.PROMPT, StepKind.MESSAGE) and step.parent is None
-            yield step
+        turns=len(turns), steps=turns.total(), messages=messages,
+        commands=facts.commands, files_changed=facts.files_changed, files=facts.files,
+    )  # fmt: skip

@@ -6,6 +6,8 @@ Hidden files and those that git ignores are left out.  Both functions block, so 
 import heapq
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 
 from agentdash.sessions.service.changes.git_process import files_of
 from agentdash.sessions.text.sanitize import one_line
@@ -23,14 +25,11 @@ def paths_below(folder: str) -> list[str]:
     The list is git's if the folder is in a repository.  Else the folder is walked, the nearest files first.
     """
     listed = files_of(folder) if os.path.isdir(folder) else []  # noqa: PTH112 - a text that may be no path at all
-    found = _walked(folder) if listed is None else (path for path in listed if _exists(folder, path))
-    paths = []
-    for path in found:
-        if not _hidden(path) and _is_plain(path):
-            paths.append(path)
-            if len(paths) >= MOST_FILES:
-                break
-    return paths
+    # Git also lists files that were deleted, if that is not committed.
+    there = (path for path in listed or () if os.path.lexists(os.path.join(folder, path)))  # noqa: PTH118 - texts
+    # A prompt can have a path as it is only without control characters and runs of blanks.
+    plain = (path for path in (_walked(folder) if listed is None else there) if one_line(path) == path)
+    return list(islice((path for path in plain if not _hidden(path)), MOST_FILES))
 
 
 def best_paths(paths: Sequence[str], word: str, limit: int) -> list[str]:
@@ -81,21 +80,10 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
+    with suppress(OSError):
         return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
-def _exists(folder: str, path: str) -> bool:
-    """Return whether a file exists: git also lists those that were deleted and are not committed as deleted."""
-    return os.path.lexists(os.path.join(folder, path))  # noqa: PTH118 - texts
+    return False
 
 
 def _hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
-
-
-def _is_plain(path: str) -> bool:
-    """Return whether a prompt can have the path as it is: text without control characters and runs of blanks."""
-    return one_line(path) == path

@@ -31,15 +31,14 @@ def filled_for(reader: SessionReader, name: str, template: PromptTemplate, sessi
     Raises:
         UsageError: a field has no value for this session, such as the branch of a folder outside of a repository.
     """
-    values: Mapping[str, Callable[[], str | None]] = {
-        "agent": lambda: session.agent,
-        "branch": lambda: _branch(session.cwd),
-        "cwd": lambda: session.cwd,
-        "id": lambda: session.id,
-        "last_message": lambda: _last_message(reader, session),
-        "title": lambda: session.label,
-    }
-    return _filled(name, template, values, session.agent, f"session {session.short_id}")
+
+    def last_message() -> str | None:
+        first = max(1, session.turn - MOST_TURNS + 1)  # a turn that just began has none
+        answers = (reader.steps.answer(session.id, turn) for turn in range(session.turn, first - 1, -1))
+        return next((answer[-MOST_CHARACTERS:] for answer in answers if answer), None)
+
+    facts = {"agent": session.agent, "cwd": session.cwd, "id": session.id, "title": session.label}
+    return _filled(name, template, facts, last_message, f"session {session.short_id}")
 
 
 def filled_for_start(name: str, template: PromptTemplate, start: Start) -> str:
@@ -50,40 +49,27 @@ def filled_for_start(name: str, template: PromptTemplate, start: Start) -> str:
     Raises:
         UsageError: a field has no value, such as the last message of a session that has not begun.
     """
-    values: Mapping[str, Callable[[], str | None]] = {
-        "agent": lambda: start.agent,
-        "branch": lambda: _branch(start.cwd),
-        "cwd": lambda: start.cwd,
-        "id": lambda: start.session_id,
-        "last_message": lambda: None,
-        "title": lambda: start.title,
-    }
-    return _filled(name, template, values, start.agent, "a session that has not begun")
+    facts = {"agent": start.agent, "cwd": start.cwd, "id": start.session_id, "title": start.title}
+    return _filled(name, template, facts, lambda: None, "a session that has not begun")
 
 
 def _filled(
-    name: str, template: PromptTemplate, values: Mapping[str, Callable[[], str | None]], agent: str, whose: str
+    name: str, template: PromptTemplate, facts: Mapping[str, str], last_message: Callable[[], str | None], whose: str
 ) -> str:
     known: dict[str, str] = {}
     begins = template.text.lstrip()
+    read = {"branch": lambda: _branch(facts["cwd"]), "last_message": last_message}
 
     def value_of(field: str) -> str:
         if field not in known:
-            value = values[field]()
+            value = read[field]() if field in read else facts[field]
             if not value:
                 raise UsageError(f"Template {name}: {{{field}}} has no value for {whose}{_why(field)}.")
             at_first = begins.startswith(f"{{{field}}}")
-            known[field] = agent_named(agent).expands.inert(value, at_first=at_first)
+            known[field] = agent_named(facts["agent"]).expands.inert(value, at_first=at_first)
         return known[field]
 
     return template.filled(value_of)
-
-
-def _last_message(reader: SessionReader, session: Session) -> str | None:
-    """Return the last message of the newest turn that has one: a turn that just began has none."""
-    first = max(1, session.turn - MOST_TURNS + 1)
-    answers = (reader.steps.answer(session.id, turn) for turn in range(session.turn, first - 1, -1))
-    return next((answer[-MOST_CHARACTERS:] for answer in answers if answer), None)
 
 
 def _branch(folder: str) -> str | None:

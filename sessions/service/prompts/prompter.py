@@ -6,12 +6,12 @@ a turn makes it the next one.
 
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
-from agentdash.sessions.agents.base import AgentSettings
 from agentdash.sessions.agents.capabilities import Allowance
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.compaction import Compaction
@@ -23,10 +23,9 @@ from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
-from agentdash.sessions.service.families.rights import Rights, acts
-from agentdash.sessions.service.kept_settings import keep_settings
+from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
-from agentdash.sessions.service.lifecycle.session_ref import check_free
+from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     LaterTurn,
     checked_prompt,
@@ -34,16 +33,13 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     recorded_profile,
     session_folder,
 )
+from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
-from agentdash.sessions.service.managing.housekeeping import Housekeeping, ManagerPart
-from agentdash.sessions.service.prompts.affordable import check_affordable
-from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared, keep_settings
 from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
-from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, Unconfirmed, resend_key
 from agentdash.sessions.storage.queries import Recipe
-from agentdash.sessions.storage.store import Store
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -113,25 +109,16 @@ class Prompter(ManagerPart):
         stop: stops a turn of a session, and returns the receipt.
     """
 
-    def __init__(
-        self,
-        rights: Rights,
-        layout: Layout,
-        store: Store,
-        reader: SessionReader,
-        housekeeping: Housekeeping,
-        stop: Callable[[str, int], Receipt],
-    ) -> None:
-        super().__init__(rights, layout, store, reader, housekeeping)
+    def __init__(self, shared: Shared, stop: Callable[[str, int], Receipt]) -> None:
+        super().__init__(shared)
         self._stop = stop
-        self._build = builder(layout, store)
+        self._build = builder(shared.layout, shared.store)
 
     @acts("prompt")
     def inject(self, ref: str, prompt: str, options: PromptOptions | None = None) -> Sent:
         """Send a prompt to a session: its next turn, or a place in its queue.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             UsageError: empty prompt, an option that the agent does not take, or a limit that can never act.
             SessionBusyError: it takes no prompts, runs on another host, has used up one of its limits, or processes of
                 a lost turn still live.
@@ -159,14 +146,14 @@ class Prompter(ManagerPart):
             allow_denied: allows what the turn was denied (:meth:`allowance`).
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             UsageError: a limit that can never act, or nothing was denied that a setting allows.
             SessionBusyError: the turn is running, an agent completed it and was denied nothing, or the session has used
                 up one of its limits.
         """
         self._layout.check_writable()
         session = self._housekeeping.settled(ref)
-        _check_ended(session)
+        if not session.status.ended:  # the turn may still succeed
+            raise at_work_error(session, f"turn {session.turn} can be retried when it has ended")
         check_free(session, "retried")
         options = options or PromptOptions()
         if allow_denied:
@@ -226,7 +213,8 @@ class Prompter(ManagerPart):
         recipe, mode = self._store.recipe(session.id), self._store.newest_turn(session.id).mode
         settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
-            settings = _with_mode(settings, mode.setting, mode.permissions)
+            with suppress(msgspec.ValidationError):  # the agent may not know the permissions that the turn had
+                settings = msgspec.convert({**to_builtins(settings), mode.setting: mode.permissions}, type(settings))
         modes = agent_named(session.agent).modes
         return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
 
@@ -240,7 +228,6 @@ class Prompter(ManagerPart):
         ladder of a stop, and resume the conversation with the next prompt.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several fit.
             SessionBusyError: no turn is running.
         """
         self._layout.check_writable()
@@ -264,44 +251,30 @@ class Prompter(ManagerPart):
             sent = self.sent(sent.prompt.id)
         return receipt, sent
 
-    def plan(self, session: Session, prompt: str, options: PromptOptions, *, verb: str = "inject") -> TurnPlan:
-        """Return the settings of a turn as they are now.
+    def plan(
+        self, session: Session, text: str, options: PromptOptions, *, verb: str = "inject", recipe: Recipe | None = None
+    ) -> TurnPlan:
+        """Return the settings of a turn as they are now; ``recipe`` is the session's own, if it was read.
 
         Raises:
             UsageError: an option that the agent does not take, or a limit that can never act.
             SessionBusyError: the session has used up one of its limits.
         """
-        recipe = self._store.recipe(session.id)
-        return self._plan(session, prompt, options, recipe, _kept(recipe, options), verb)
-
-    def _plan(
-        self, session: Session, prompt: str, options: PromptOptions, recipe: Recipe, kept: dict[str, Any], verb: str
-    ) -> TurnPlan:
+        recipe = recipe or self._store.recipe(session.id)
+        kept = _kept(recipe, options)
         settings, before = self._settings_of(session, recipe.env), self._store.newest_turn(session.id).mode
-        plan, _ = plan_turn(
-            settings.config,
-            Start(
-                prompt,
-                agent=session.agent,
-                model=options.model or requested_model(kept, before),
-                cwd=session_folder(session),
-                options=merged(kept, options.settings),
-                argv=recipe.command,
-                session_id=session.id,
-                led=session.parent is not None or session.lead is not None,
-            ),
-            later=LaterTurn(
-                turn=session.turn + 1,
-                agent_session=session.agent_session,
-                limits=options.limits,
-                env=recipe.env,
-                mode=before,
-                options={*options.settings, *({"instructions"} & kept.keys())},
-            ),
-            notes=settings.notes,
-        )
-        self.rights.check_mode(session.agent, plan.terms.mode, options.settings)
+        start = Start(
+            text, agent=session.agent, model=options.model or requested_model(kept, before),
+            cwd=session_folder(session), options=merged(kept, options.settings), argv=recipe.command,
+            session_id=session.id, led=session.parent is not None or session.lead is not None,
+        )  # fmt: skip
+        later = LaterTurn(
+            turn=session.turn + 1, agent_session=session.agent_session, limits=options.limits, env=recipe.env,
+            mode=before, options={*options.settings, *({"instructions"} & kept.keys())},
+        )  # fmt: skip
+        plan, _ = plan_turn(settings.config, start, later=later, notes=settings.notes)
         mode = plan.terms.mode
+        self.rights.check_mode(session.agent, mode, options.settings)
         if before is not None and mode is not None and mode.permissions != before.permissions:
             home, path, own = self._layout.home, self._reader.settings.path, self.rights.states_settings
             check_reach(agent_named(session.agent), mode, session.cwd, home, path, states_settings=own)
@@ -338,7 +311,9 @@ class Prompter(ManagerPart):
             folder.create()  # the folder was removed: its output is lost, the conversation is the agent's own
         recipe = self._store.recipe(session.id)
         kept = _kept(recipe, options)
-        plan = self._plan(session, prompt, options, recipe, kept, verb)
+        plan = self.plan(session, prompt, options, verb=verb, recipe=recipe)
+        newest = self._store.newest_turn(session.id)
+        reads_more = newest.transport and not newest.compacts
         if options.over_budget:
             self.rights.check_no_agent("A prompt beyond a budget")
         if self.rights.states_settings:
@@ -352,7 +327,7 @@ class Prompter(ManagerPart):
                 asked_by=self.inside,
                 first=options.first,
                 at_once=options.at_once,
-                steers=options.may_steer and self._reads_more(session.id),
+                steers=options.may_steer and bool(reads_more),
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 over_budget=options.over_budget,
@@ -363,11 +338,6 @@ class Prompter(ManagerPart):
         )
         self.serve(session.id)
         return self.sent(added.id)
-
-    def _reads_more(self, session_id: str) -> bool:
-        """Return whether an agent reads prompts in its newest turn; none does in one that compacts."""
-        newest = self._store.newest_turn(session_id)
-        return bool(newest.transport) and not newest.compacts
 
     def serve(self, session_id: str) -> None:
         """Record the session, and send runners for the turns that may begin."""
@@ -405,25 +375,6 @@ class Prompter(ManagerPart):
                 Remedy.STOP,
                 f"Stop them: agentdash stop {short}",
             )
-
-
-def _with_mode(settings: AgentSettings, name: str, value: str) -> AgentSettings:
-    """Return the settings with the permissions that a turn ran with, if the agent knows them."""
-    try:
-        return msgspec.convert({**to_builtins(settings), name: value}, type(settings))
-    except msgspec.ValidationError:
-        return settings
-
-
-def _check_ended(session: Session) -> None:
-    """Refuse a retry while the turn may still succeed."""
-    short = session.short_id
-    if not session.status.ended:
-        raise SessionBusyError(
-            f"Session {short} is {session.status}: turn {session.turn} can be retried when it has ended.",
-            Remedy.WAIT_OR_STOP,
-            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
-        )
 
 
 def _kept(recipe: Recipe, asked: PromptOptions) -> dict[str, Any]:

@@ -8,35 +8,30 @@ from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.runner.queue.chains import last_message, release
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
-from agentdash.sessions.service.families.rights import Guarded, Rights, acts
+from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_prompt
-from agentdash.sessions.service.prompts.affordable import check_affordable
+from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
+from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared
 from agentdash.sessions.service.prompts.prompter import Prompter, PromptOptions, Sent
-from agentdash.sessions.service.reader import SessionReader
-from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.chains import Waiting
 from agentdash.sessions.storage.prompts.new_turn import limits_now
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
-from agentdash.sessions.storage.store import Store
 
 SHORTEST_KEY = 4
 """The fewest characters of a key that name a prompt."""
 
 
-class SessionQueue(Guarded):
+class SessionQueue(ManagerPart):
     """The queue of each session.
 
     A waiting prompt is named by its position (1 is the next) or by the beginning of its key, which does not change if
-    others come and go.
+    others come and go.  A change of one that was sent or cancelled first is a ``SessionBusyError``.
     """
 
-    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader, prompter: Prompter) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
+    def __init__(self, shared: Shared, prompter: Prompter) -> None:
+        super().__init__(shared)
         self._prompter = prompter
-        self._build = builder(layout, store)
+        self._build = builder(shared.layout, shared.store)
 
     def prompts(self, ref: str) -> list[QueuedPrompt]:
         """Return the prompts that wait, in the order in which they will be sent."""
@@ -66,7 +61,6 @@ class SessionQueue(Guarded):
 
         Raises:
             UsageError: the text is empty, an option is not valid, or the prompt asks for a compaction.
-            SessionBusyError: it was sent or cancelled first.
         """
         checked_prompt(text)
         self._layout.check_writable()
@@ -85,7 +79,6 @@ class SessionQueue(Guarded):
 
         Raises:
             UsageError: the position is not at least 1.
-            SessionBusyError: it was sent or cancelled first.
         """
         if position < 1:
             raise UsageError(f"Position {position} does not exist: the next prompt is 1.")
@@ -95,11 +88,7 @@ class SessionQueue(Guarded):
 
     @acts("change the queue of")
     def cancel(self, prompt: QueuedPrompt) -> Sent:
-        """Cancel a waiting prompt.
-
-        Raises:
-            SessionBusyError: it was sent or cancelled first.
-        """
+        """Cancel a waiting prompt."""
         self._layout.check_writable()
         self._check(prompt, self._store.queue.cancel(prompt.id), "cancelled")
         return self._recorded(prompt)
@@ -148,11 +137,7 @@ class SessionQueue(Guarded):
         return self._reader.by_id(session.id)
 
     def _check_limits(self, session: Session, prompts: Sequence[QueuedPrompt]) -> None:
-        """Refuse to begin a turn with a prompt if the session has used up a limit: the prompt stays in the queue.
-
-        Raises:
-            SessionBusyError: it has; the error names the command that raises the limit.
-        """
+        """Refuse to begin a turn with a prompt if the session has used up a limit: the prompt stays in the queue."""
         if not session.status.ended:
             return
         options = self._store.recipe(session.id).options
@@ -230,14 +215,8 @@ def _not_unconfirmed(session: Session, turn: int) -> UsageError:
     return UsageError(f"The prompt of turn {turn} of session {session.short_id} is not unconfirmed.")
 
 
-class SessionChains(Guarded):
+class SessionChains(ManagerPart):
     """The decisions of the user about sessions that wait; a stop cancels them as it cancels any queued session."""
-
-    def __init__(self, rights: Rights, layout: Layout, store: Store, reader: SessionReader) -> None:
-        super().__init__(rights)
-        self._layout = layout
-        self._store = store
-        self._reader = reader
 
     @acts("start")
     def start(self, ref: str, *, answer: bool = True) -> Session:
@@ -247,7 +226,6 @@ class SessionChains(Guarded):
             answer: give it the last message of the other session's newest turn, if there is one.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: it does not wait for another one.
             RefusalError: a limit or a budget of its lead forbids it now.
             StoreError: the answer cannot be read.
@@ -255,7 +233,10 @@ class SessionChains(Guarded):
         self._layout.check_writable()
         session = self._reader.get(ref, destructive=True)
         while True:
-            waiting = self._waiting(session)
+            waiting = self._store.chains.one(session.id)
+            if waiting is None:
+                status = self._reader.by_id(session.id).status
+                raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
             if release(self._layout, self._store, waiting, self._answer_before(waiting) if answer else None):
                 break
         pump(self._layout, self._store)
@@ -266,7 +247,6 @@ class SessionChains(Guarded):
         """Make a session that waits wait for another one instead; it starts at once if that one is done.
 
         Raises:
-            UnknownSessionError, AmbiguousSessionError: no such session, or several.
             SessionBusyError: it does not wait for another one.
             UsageError: the other one is the session itself, or waits for it.
         """
@@ -275,13 +255,6 @@ class SessionChains(Guarded):
         self._store.chains.wait_for(session.id, self._reader.get(other).id)
         pump(self._layout, self._store)
         return self._reader.by_id(session.id)
-
-    def _waiting(self, session: Session) -> Waiting:
-        waiting = self._store.chains.one(session.id)
-        if waiting is None:
-            status = self._reader.by_id(session.id).status
-            raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
-        return waiting
 
     def _answer_before(self, waiting: Waiting) -> str | None:
         if waiting.before.status is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SettingsReader:
-    """Reads the settings from disk at each query.
+    """Reads the settings from disk at each query; ``ConfigError``: the user's own cannot be used, or lack the profile.
 
     Args:
         home: the state folder, which has the trust in projects.
@@ -32,28 +32,17 @@ class SettingsReader:
         return self._path or config_path()
 
     def config(self, profile: str | None = None) -> Config:
-        """Read the settings from disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" no profile.
-
-        Raises:
-            ConfigError: they cannot be used, or have no such profile.
-        """
+        """Read the settings from disk now, under a profile; None takes ``$AGENTDASH_PROFILE``, "" no profile."""
         return load_config(self._path, profile)
 
     def loaded(self) -> Loaded:
-        """Return the settings with the file that they come from.
-
-        Raises:
-            ConfigError: they cannot be used.
-        """
+        """Return the settings with the file that they come from."""
         return read_settings(self._path)
 
     def in_folder(self, folder: str, profile: str | None = None, *, later: bool = False) -> Loaded:
         """Return the settings of a start in a folder ("" for the current one), with those of a trusted project.
 
         ``later`` is True for a later turn of a session: see :func:`..projects.review.in_folder`.
-
-        Raises:
-            ConfigError: the user's own settings cannot be used.
         """
         from agentdash.sessions.service.projects.review import in_folder
 
@@ -61,11 +50,7 @@ class SettingsReader:
         return in_folder(own, folder, self._home, later=later, by_agent=self.by_agent)
 
     def project_of(self, folder: str) -> "Review | None":
-        """Return the settings of a folder's project, trusted or not; None if it has none.
-
-        Raises:
-            ConfigError: the user's own settings cannot be used.
-        """
+        """Return the settings of a folder's project, trusted or not; None if it has none."""
         from agentdash.sessions.service.projects.review import project_of
 
         return project_of(self.loaded(), folder, self._home)

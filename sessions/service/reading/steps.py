@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OutputReader:
-    """Reads what agents printed.
+    """Reads what agents printed; a turn that a session does not have is a ``UsageError``.
 
     Args:
         get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
@@ -58,11 +58,7 @@ class OutputReader:
         return self.part(ref, turn, stderr=stderr).path
 
     def part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
-        """Return the part of a file with the agent's output in a turn (default: the newest).
-
-        Raises:
-            UsageError: it has no such turn.
-        """
+        """Return the part of a file with the agent's output in a turn (default: the newest)."""
         session = self._get(ref)
         n = find_turn(session, turn)
         output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
@@ -72,7 +68,6 @@ class OutputReader:
         """Return at most ``most`` bytes from the end of the agent's stderr, and the number of bytes before them.
 
         Raises:
-            UsageError: it has no such turn.
             StoreError: the file cannot be read.
         """
         part = self.part(ref, turn, stderr=True)
@@ -85,6 +80,8 @@ class OutputReader:
 
 class StepsReader:
     """Reads the steps of sessions.
+
+    A turn that a session does not have is a ``UsageError``, and a turn file that cannot be read is a ``StoreError``.
 
     Args:
         get: returns the session that a text names: :meth:`..reader.SessionReader.get`.
@@ -141,21 +138,12 @@ class StepsReader:
 
         Diffs that a stream lacks are taken from the agent's own transcript, which is read when the first is needed.
         ``brief`` leaves out the middle of many lines in a row that are not events.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
         """
         session = self._get(ref)
         return self._with_diffs(session, self._recorded(session), turn, brief=brief)
 
     def steps_from(self, ref: str, turn: int, first: int) -> Iterator[Step]:
-        """Iterate over the steps of one turn from a place on, with diffs: what is before it costs nothing again.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
+        """Iterate over the steps of one turn from a place on, with diffs: what is before it costs nothing again."""
         session = self._get(ref)
         find_turn(session, turn)
         return self._opened(session, self._recorded(session)).steps_from(turn, first)
@@ -163,17 +151,12 @@ class StepsReader:
     def _with_diffs(
         self, session: Session, recorded: "Recorded", turn: int | None, *, brief: bool = False
     ) -> Iterator[Step]:
-        from agentdash.sessions.service.changes.recorded import Dealer
+        from agentdash.sessions.service.changes.recorded import with_diffs
 
-        return Dealer(recorded).deal(self._each_own_step(session, turn, brief=brief))
+        return with_diffs(recorded, self._each_own_step(session, turn, brief=brief))
 
     def _each_own_step(self, session: Session, turn: int | None = None, *, brief: bool = False) -> Iterator[Step]:
-        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
+        """Iterate over the steps in the turn files, without data that only the agent's own transcript holds."""
         find_turn(session, turn)
         return self._opened(session).every_step_once(None if turn is None else (turn,), brief=brief)
 
@@ -185,10 +168,6 @@ class StepsReader:
         """Return the facts of one turn, of the whole session, or (default) of everything since the user last opened it.
 
         The whole session is also used if it was never opened, or if the number of steps seen is not known.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
         """
         from agentdash.sessions.rules.digest.collect import digest_of
 
@@ -221,12 +200,7 @@ class StepsReader:
         return answer
 
     def changes_of(self, ref: str, turn: int | None = None, *, git: bool = True) -> "SessionChanges":
-        """Return the session's changes to files, and their current state in git; of one turn, if one is given.
-
-        Raises:
-            UsageError: it has no such turn.
-            StoreError: a turn file cannot be read.
-        """
+        """Return the session's changes to files, and their current state in git; of one turn, if one is given."""
         from agentdash.sessions.service.changes.session_changes import (
             session_changes,  # a list of sessions needs no git
         )

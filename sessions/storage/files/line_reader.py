@@ -13,8 +13,15 @@ from typing import Self
 
 from msgspec import Struct
 
+from agentdash.sessions.model.clock import monotonic
+
 CHUNK = 1 << 20
 """Bytes per read."""
+
+READ_SECONDS = 5.0
+"""Time limit for reading a file of any size from its beginning; after that, the rest is skipped up to the tail."""
+
+TAIL_BYTES = 1 << 20
 
 LINE_CAP = 64 << 20
 """Bytes after which a line is cut; the rest up to the newline is dropped, so that memory stays bounded."""
@@ -74,6 +81,16 @@ class LineReader:
         rest = self.rest()
         if rest is not None:
             yield rest
+
+    def most_lines(self) -> Iterator[bytes]:
+        """Yield :meth:`all_lines`, but after :data:`READ_SECONDS` only those in the file's tail."""
+        deadline = monotonic() + READ_SECONDS
+        for line in self.all_lines():
+            yield line
+            if self.ahead > TAIL_BYTES and monotonic() > deadline:
+                break
+        self.skip_to_tail(TAIL_BYTES)
+        yield from self.all_lines()
 
     def read(self, size: int = CHUNK) -> bytes:
         """Return the next bytes; empty at the end."""

@@ -2,8 +2,12 @@
 
 The lock is the liveness test.  The process that settles a session holds its lock exclusively, so that neither a
 runner nor a second settler can act on the same turn.  Its writes are compare-and-set as well.
+
+A program may lock a file that it can only read.  An agent that kills its runner and takes the lock would run on without
+limits: no other runner could take the session over, and none could stop it.  Such a usurper is killed.
 """
 
+import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
@@ -13,7 +17,6 @@ from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.session import LIVE, Left, Session, Status, Turn, left_text
 from agentdash.sessions.rules.compaction import judged
@@ -28,14 +31,14 @@ from agentdash.sessions.runner.hooks.hooks import run_end_hook
 from agentdash.sessions.runner.own_conversation import OwnConversation
 from agentdash.sessions.runner.processes import process_ownership, processes, runner_lock
 from agentdash.sessions.runner.processes.process_ownership import SessionProcesses
+from agentdash.sessions.runner.processes.processes import Process
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.prompt_evidence import recover_steered, with_transcript
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import living_runners, poke, send_runner
-from agentdash.sessions.service.lifecycle.recovery.usurpers import end_usurpers, runner_is_gone
 from agentdash.sessions.storage.files.line_reader import FilePart, LineReader
 from agentdash.sessions.storage.files.session_record import write_identity
-from agentdash.sessions.storage.paths import SESSION_ID, Layout
+from agentdash.sessions.storage.paths import SESSION_ID, Layout, SessionFolder
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner, move_times
 from agentdash.sessions.storage.turns.live_log import LiveLog
@@ -47,11 +50,6 @@ QUEUE_PATIENCE_MS = 3000
 
 SLOW_START_MS = 60_000
 """A runner that lives and has not taken its session's lock by then hangs.  On a loaded machine, seconds are normal."""
-
-READ_SECONDS = 5.0
-"""Time limit for reading a turn file from its beginning; after that, the rest is skipped up to the tail."""
-
-TAIL_BYTES = 1 << 20
 
 MAX_LAUNCHES = 3
 """Runners started for one turn before the turn fails."""
@@ -360,26 +358,54 @@ def parsed_facts(output: FilePart, parser: TurnParser, meter: Meter | None = Non
     ``meter`` gets the lines too.
     """
     steps = 0
-    deadline = monotonic() + READ_SECONDS
     with LineReader(output.path, output.begin, end=output.end) as reader:
-        for line in reader.all_lines():
-            steps = _fed(line, parser, meter, steps)
-            if reader.ahead > TAIL_BYTES and monotonic() > deadline:
-                break
-        reader.skip_to_tail(TAIL_BYTES)
-        for line in reader.all_lines():
-            steps = _fed(line, parser, meter, steps)
+        for line in reader.most_lines():
+            if meter is not None:
+                meter.feed(line)
+            steps = max([steps, *(step.index + 1 for step in parser.feed(line))])
     return parser.facts, steps
-
-
-def _fed(line: bytes, parser: TurnParser, meter: Meter | None, steps: int) -> int:
-    """Feed a line; return the number of steps so far."""
-    if meter is not None:
-        meter.feed(line)
-    return max([steps, *(step.index + 1 for step in parser.feed(line))])
 
 
 def survivors(layout: Layout, turn: Turn) -> tuple[Left, ...]:
     """Return the session's living processes that no runner supervises; ``turn`` is its newest turn."""
     living = SessionProcesses.of_turn(layout.session(turn.session), turn).find().values()
     return tuple(Left(pid=p.pid, command=p.command, reason="no runner supervises it") for p in living)
+
+
+SURE_SECONDS = 0.3
+"""A command of agentdash inside a session that concludes a turn holds the lock for a shorter time."""
+
+
+def runner_is_gone(folder: SessionFolder) -> bool:
+    """Return whether the runner that signed the lock is dead.
+
+    False for a runner that is in another pid namespace, or that could not sign (a full disk).
+    """
+    words = (runner_lock.signature(folder.lock) or "").split()
+    if len(words) < 4 or not words[0].isdecimal() or not processes.is_here(words[2], words[3]):
+        return False
+    process = processes.by_pid(int(words[0]), commands=False)
+    return process is None or process.zombie or str(process.start) != words[1]
+
+
+def end_usurpers(folder: SessionFolder, turn: Turn) -> bool:
+    """Kill the processes of a session that hold its lock in the place of a dead runner; return whether there were any.
+
+    A holder that is not one of the session's processes, such as the command that concludes its turn, is left alone.
+    """
+    found = _usurpers(folder, turn)
+    if not found:
+        return False
+    time.sleep(SURE_SECONDS)
+    still = _usurpers(folder, turn)
+    ended = [one for key, one in found.items() if key in still and processes.send_kill(one)]
+    with suppress(OSError), folder.runner_log.open("a") as log:
+        log.writelines(f"process {one.pid} was killed: it held the lock of the runner\n" for one in ended)
+    return bool(ended)
+
+
+def _usurpers(folder: SessionFolder, turn: Turn) -> dict[tuple[int, int], Process]:
+    if not runner_is_gone(folder):
+        return {}
+    own = SessionProcesses.of_turn(folder, turn).find(patient=False)
+    return {one.key: one for one in processes.lock_holders(folder.lock) if one.key in own}

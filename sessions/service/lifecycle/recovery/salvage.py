@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -54,7 +55,7 @@ class _Message(Struct):
     content: list[_Text] | str = ""
 
 
-class _Thread(Struct):
+class _Place(Struct):
     cwd: str | None = None
 
 
@@ -64,37 +65,34 @@ class _Item(Struct):
 
 
 class _Parameters(Struct):
-    thread: _Thread | None = None
+    thread: _Place | None = None
     item: _Item | None = None
-
-
-class _Meta(Struct):
-    cwd: str | None = None
 
 
 class _Line(Struct):
     type: str = ""
-    payload: _Meta | None = None
+    payload: _Place | None = None
     cwd: str | None = None
     is_replay: bool = field(default=False, name="isReplay")
     message: _Message | None = None
     params: _Parameters | None = None
 
 
-def told(lines: Iterable[bytes]) -> Told:
-    """Return the first folder and the first prompt that the lines of a turn name."""
+def told(output: FilePart) -> Told:
+    """Return the first folder and the first prompt that the lines of a turn, or of a transcript, name."""
     cwd = prompt = None
-    for line in islice(lines, LINES):
-        try:
-            read = _DECODER.decode(line)
-        except msgspec.MsgspecError:
-            continue
-        parameters = read.params or _Parameters()
-        meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
-        cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
-        prompt = prompt or _prompt_in(read, parameters.item)
-        if cwd and prompt:
-            break
+    with LineReader(output.path, output.begin, end=output.end) as reader:
+        for line in islice(reader.all_lines(), LINES):
+            try:
+                read = _DECODER.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            parameters = read.params or _Parameters()
+            meta = read.payload.cwd if read.type == "session_meta" and read.payload is not None else None
+            cwd = cwd or read.cwd or meta or (parameters.thread.cwd if parameters.thread is not None else None)
+            prompt = prompt or _prompt_in(read, parameters.item)
+            if cwd and prompt:
+                break
     return Told(cwd, prompt)
 
 
@@ -118,11 +116,11 @@ READ_SECONDS = 5.0
 class Found(Struct, frozen=True):
     """One turn of a stream."""
 
-    begin: int
+    begin: int = 0
     """The offset of its output."""
-    end: int | None
+    end: int | None = None
     """The offset behind its output; None for the end of the file."""
-    own: bool
+    own: bool = False
     """The agent began it by itself."""
     over: int | None = None
     """The offset behind the line with which it ended; None if it has no such line."""
@@ -190,7 +188,8 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     that it named, and the outcome of each turn is read from its output.  A file is one turn, or the turns of a live
     agent that its lines show.
     """
-    numbers = _turn_numbers(folder)
+    matches = (_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl"))
+    numbers = range(1, max((int(match[1]) for match in matches if match), default=0) + 1)
     if not numbers:
         return None
     with LineReader(next(filter(Path.exists, map(folder.output, numbers)))) as reader:
@@ -204,16 +203,14 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
         model = facts.model or model
         facts.cost_usd, running = _cost(facts, running)
         turns.append(_turn(folder, part, facts, usage, steps, good=agent.succeeded(facts, None)))
-    named = [_told_in(part.output(folder)) for part in parts]
+    named = [told(part.output(folder)) for part in parts]
     prompts = tuple(
         _prompt(folder, turn, one.prompt) for part, turn, one in zip(parts, turns, named, strict=True) if not part.own
     )
     cwd = _whole_path(named) or _transcript_folder(agent, turns) or UNKNOWN_FOLDER
     newest = turns[-1]
     task = prompts[0].text if prompts else _NO_PROMPT
-    total = Usage()
-    for turn in turns:
-        total = total.plus(turn.usage)
+    total = reduce(Usage.plus, (turn.usage for turn in turns), Usage())
     costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
     session = Session(
         id=folder.id, agent=agent.name, title=title_of(task), task=task, status=newest.status,
@@ -227,18 +224,12 @@ def salvaged(folder: SessionFolder, host: str) -> Identity | None:
     return Identity(session=session, recipe=recipe, turns=tuple(turns), launches=launches, prompts=prompts)
 
 
-class _Part(Struct, frozen=True):
+class _Part(Found, frozen=True, kw_only=True):
     """A turn, and its part of a file."""
 
     n: int
     stream: int
-    begin: int = 0
-    end: int | None = None
-    own: bool = False
-    """A live agent began it by itself."""
     transport: str = ""
-    over: int | None = None
-    """:attr:`Found.over`"""
 
     def output(self, folder: SessionFolder) -> FilePart:
         return FilePart(folder.output(self.stream), self.begin, self.end)
@@ -250,26 +241,20 @@ def _parts(folder: SessionFolder, agent: Agent, numbers: Sequence[int]) -> list[
     streams = [n for n in numbers if folder.output(n).exists()]
     # The number of a stream is that of its first turn, so that the next one bounds how many turns it has.
     for n, following in zip(streams, [*streams[1:], None], strict=True):
-        parts += [_Part(missing, missing) for missing in range(len(parts) + 1, n)]
+        parts += [_Part(n=missing, stream=missing) for missing in range(len(parts) + 1, n)]
         with LineReader(folder.output(n)) as reader:
             transport = guess_transport(agent, islice(reader.all_lines(), LOOKED_AT))
         dialogue = agent.dialogue(transport) if transport else None
         if dialogue is None:
-            parts.append(_Part(n, n))
+            parts.append(_Part(n=n, stream=n))
             continue
         found = turns_in(folder.output(n), dialogue, None if following is None else following - n)
-        parts += [_Part(n + at, n, one.begin, one.end, one.own, transport, one.over) for at, one in enumerate(found)]
+        parts += [_Part(*structs.astuple(one), n=n + at, stream=n, transport=transport) for at, one in enumerate(found)]
     return parts
 
 
 _TURN_FILE = re.compile(r"turn_([1-9][0-9]{0,5})\.jsonl")
 """The name of a turn file as agentdash writes it; other notations of the number, and longer numbers, do not match."""
-
-
-def _turn_numbers(folder: SessionFolder) -> list[int]:
-    """Return the turn numbers from 1 to the last one with a file."""
-    matches = [_TURN_FILE.fullmatch(path.name) for path in folder.turns.glob("turn_*.jsonl")]
-    return list(range(1, max((int(match[1]) for match in matches if match), default=0) + 1))
 
 
 def _cost(facts: Facts, before: float) -> tuple[float | None, float]:
@@ -297,11 +282,6 @@ def _turn(folder: SessionFolder, part: _Part, facts: Facts, usage: Usage, steps:
     )  # fmt: skip
 
 
-def _told_in(output: FilePart) -> Told:
-    with LineReader(output.path, output.begin, end=output.end) as reader:
-        return told(reader.all_lines())
-
-
 def _whole_path(named: Iterable[Told]) -> str | None:
     return next((one.cwd for one in named if one.cwd is not None and Path(one.cwd).is_absolute()), None)
 
@@ -310,13 +290,11 @@ def _transcript_folder(agent: Agent, turns: Sequence[Turn]) -> str | None:
     """Return the folder in the agent's own transcripts, which the present environment has to name; None without one."""
     conversations = {turn.agent_session: turn.created_at for turn in reversed(turns) if turn.agent_session is not None}
     for conversation, at in reversed(conversations.items()):
-        path = agent.transcript(conversation, os.environ, at)
-        if path is None:
-            continue
-        with suppress(OSError), LineReader(path) as reader:
-            folder = _whole_path([told(reader.all_lines())])
-            if folder is not None:
-                return folder
+        path, folder = agent.transcript(conversation, os.environ, at), None
+        with suppress(OSError):
+            folder = _whole_path([told(FilePart(path))]) if path is not None else None
+        if folder is not None:
+            return folder
     return None
 
 
@@ -333,14 +311,11 @@ def _times(folder: SessionFolder, part: _Part) -> tuple[int, int]:
 
     The stderr file is created at the start and seldom written to.
     """
-    began, ended = _file_times(folder, part.stream)
+    files = (folder.errors(part.stream), folder.output(part.stream))
+    moments = [path.stat().st_mtime_ns // 10**6 for path in files if path.exists()]
+    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
+    began, ended = min(moments), max(moments)
     arrivals = ArrivalTimes(folder.times(part.stream), part.begin)
     if part.begin:
         began = arrivals.at(part.begin + 1) or began
     return began, (arrivals.at(part.over) or ended) if part.over is not None else ended
-
-
-def _file_times(folder: SessionFolder, n: int) -> tuple[int, int]:
-    moments = [path.stat().st_mtime_ns // 10**6 for path in (folder.errors(n), folder.output(n)) if path.exists()]
-    moments = moments or [folder.path.stat().st_mtime_ns // 10**6]
-    return min(moments), max(moments)

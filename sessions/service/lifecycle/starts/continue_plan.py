@@ -12,13 +12,13 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.errors import Remedy, SessionBusyError, UnknownSessionError, UsageError
+from agentdash.sessions.model.errors import UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Session, short_id
 from agentdash.sessions.rules.conversation.history import Marked, Place
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.launch import Launch, Start, requested_model
 from agentdash.sessions.runner.processes import processes
-from agentdash.sessions.service.lifecycle.session_ref import check_free, find_session
+from agentdash.sessions.service.lifecycle.session_ref import at_work_error, check_free, find_session
 from agentdash.sessions.service.lifecycle.starts.launch_plan import (
     build_launch,
     checked_prompt,
@@ -91,8 +91,6 @@ def continue_plan(
     """Return the exact start of a session that continues another one; nothing is started or recorded.
 
     Args:
-        layout: the state folder.
-        queries: its database.
         settings_in: returns the settings of a start in a folder.
         ref: the session to continue; also one in the archive or in the trash.
         start: the request.  Empty fields are taken from the source, as far as the agent has them: its folder, its
@@ -126,16 +124,10 @@ def continue_plan(
     launch = build_launch(settings.config, prompted, notes=settings.notes)
     origin, turn, step = _place(source)
     return Continued(
-        source=source.session,
-        start=start,
-        launch=structs.replace(launch, how="retold"),
-        origin=origin,
-        turn=turn,
-        step=step,
-        messages=record.messages,
-        actions=record.actions,
-        left_out=record.left_out,
-    )
+        source=source.session, start=start, launch=structs.replace(launch, how="retold"),
+        origin=origin, turn=turn, step=step,
+        messages=record.messages, actions=record.actions, left_out=record.left_out,
+    )  # fmt: skip
 
 
 def _found(layout: Layout, queries: Queries, ref: str) -> tuple[str, Recipe]:
@@ -162,13 +154,8 @@ def _check_ended(session: Session) -> None:
     """
     if session.taken_by is None or session.taken_by.host == processes.host_name():
         check_free(session, "continued")
-    short = session.short_id
     if session.host == processes.host_name() and not session.status.ended:
-        raise SessionBusyError(
-            f"Session {short} is {session.status}: it can be continued when turn {session.turn} has ended.",
-            Remedy.WAIT_OR_STOP,
-            f"Wait for it: agentdash wait {short}, or stop it: agentdash stop {short}",
-        )
+        raise at_work_error(session, f"it can be continued when turn {session.turn} has ended")
 
 
 def _same(session: Session, folder: str) -> str | None:
@@ -184,10 +171,16 @@ def _same(session: Session, folder: str) -> str | None:
 
 
 def _filled(source: Source, recipe: Recipe | None, start: Start) -> Start:
-    """Return the start with what it does not say taken from the source; without a recipe, no options."""
-    session = source.session
-    agent = start.agent or session.agent
-    options, model = _inherited(source, recipe, agent) if recipe is not None else ({}, None)
+    """Return the start with what it does not say taken from the source; without a recipe, no options.
+
+    Another agent than the source's gets the limits alone.
+    """
+    session, mode = source.session, source.turns[-1].mode if source.turns else None
+    agent, options, model = start.agent or session.agent, recipe.options if recipe is not None else {}, None
+    if agent == session.agent:
+        model = requested_model(options, mode) if recipe is not None else None
+    else:
+        options = {key: value for key, value in options.items() if key == "limits"}
     return structs.replace(
         start,
         prompt=checked_prompt(start.prompt.strip() or GO_ON),
@@ -199,19 +192,8 @@ def _filled(source: Source, recipe: Recipe | None, start: Start) -> Start:
     )
 
 
-def _inherited(source: Source, recipe: Recipe, agent: str) -> tuple[dict[str, object], str | None]:
-    """Return the options and the model of a source that the new session keeps: for another agent only the limits."""
-    if agent != source.session.agent:
-        return {key: value for key, value in recipe.options.items() if key == "limits"}, None
-    return recipe.options, requested_model(recipe.options, source.turns[-1].mode if source.turns else None)
-
-
 def _record(layout: Layout, queries: Queries, source: Source) -> Record:
-    """Return the record of what is visible of the source.
-
-    Raises:
-        UsageError: nothing is.
-    """
+    """Return the record of what is visible of the source."""
     record = recorded(steps_of(layout, queries, source, source.history().parts()))
     if record.empty:
         raise UsageError(f"Session {source.session.short_id} has no conversation yet: there is nothing to continue.")

@@ -82,11 +82,6 @@ def checked_folder(cwd: str | os.PathLike[str] | None) -> str:
 
 
 def _existing(path: Path) -> str:
-    """Return the path of a folder.
-
-    Raises:
-        UsageError: it does not exist, is not a folder, or has a name that is not text.
-    """
     checked_text(str(path), "folder")
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -144,21 +139,18 @@ class LaterTurn(Struct, frozen=True, kw_only=True):
     """The keys of the agent's section that the request for this turn names itself."""
 
 
-def completed(start: Start, config: Config, recorded: str | None = None, *, prompt: str | None = None) -> Start:
+def completed(start: Start, config: Config, recorded: str | None = None) -> Start:
     """Return the start with an agent, an absolute folder and an id for its session.
 
     Args:
-        start: the request.
         config: the settings in its folder.
         recorded: the folder of the session that it goes on from, which is taken as it was recorded.
-        prompt: the prompt as the agent gets it, in place of the caller's.
 
     Raises:
         UsageError: no such folder.
     """
     return structs.replace(
         start,
-        prompt=start.prompt if prompt is None else prompt,
         agent=start.agent or config.default_agent,
         cwd=checked_folder(start.cwd or None) if recorded is None else recorded,
         session_id=start.session_id or str(uuid.uuid4()),
@@ -177,7 +169,6 @@ def plan_turn(
     """Return the plan of a turn, and the command that its agent would make of it now.
 
     Args:
-        config: the settings.
         start: a :func:`completed` start.
         later: the parts of a later turn; None for the first one.
         notes: sentences about the settings, which become warnings of the turn.
@@ -191,7 +182,9 @@ def plan_turn(
     command = command_of(agent, _request(start, settings, later))
     asked, env = (later.limits, later.env) if later else (start.options.get("limits") or (), {})
     limits, prices = settings.limits.over(config.limits), in_force(config)
-    unable = judged(limits, agent.measures(command, prices, _environment(command, env)), asked)
+    merged = {**os.environ, **env, **command.env}
+    environment = {name: value for name, value in merged.items() if value is not None}
+    unable = judged(limits, agent.measures(command, prices, environment), asked)
     terms = Terms(
         ladder=config.ladder_for(agent.ladder, settings),
         limits=limits,
@@ -212,36 +205,20 @@ def plan_turn(
 
 def _request(start: Start, settings: AgentSettings, later: LaterTurn | None) -> LaunchRequest:
     return LaunchRequest(
-        prompt=start.prompt,
-        cwd=start.cwd,
-        session_id=start.session_id,
-        turn=later.turn if later else 1,
-        agent_session=later.agent_session if later else None,
-        model=start.model,
-        settings=settings,
-        argv=start.argv,
-        led=start.led,
-    )
+        prompt=start.prompt, cwd=start.cwd, session_id=start.session_id, model=start.model, settings=settings,
+        turn=later.turn if later else 1, agent_session=later.agent_session if later else None,
+        argv=start.argv, led=start.led,
+    )  # fmt: skip
 
 
 def _instructions(agent: Agent, settings: AgentSettings, later: LaterTurn | None) -> str | None:
-    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others.
-
-    Raises:
-        UsageError: the agent takes none.
-    """
+    """Return the instructions of a turn: a conversation keeps its own until a request for a turn names others."""
     given = checked_text(settings.instructions or "", "instruction text")
     if given and not agent.takes_instructions:
         raise UsageError(f"{agent.title} takes no instructions.")
     if later is None or later.mode is None or later.agent_session is None:
         return given or None
     return (given if "instructions" in later.options else later.mode.instructions) or None
-
-
-def _environment(command: Command, recorded: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the environment in which the agent will run."""
-    merged = {**os.environ, **recorded, **command.env}
-    return {name: value for name, value in merged.items() if value is not None}
 
 
 def recorded_environment(agent_name: str, settings: Path) -> dict[str, str | None]:

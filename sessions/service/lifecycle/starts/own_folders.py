@@ -21,13 +21,7 @@ ACCEPTED = "AGENTDASH_OWN_FILES"
 
 
 def within_reach(folder: str, home: Path, settings: Path) -> str | None:
-    """Return which files of agentdash an agent can change that writes in a folder; None if it can change none.
-
-    Args:
-        folder: the folder of the agent.
-        home: the state folder.
-        settings: the settings file.
-    """
+    """Return which files of agentdash an agent can change that writes in a folder; None if it can change none."""
     real = Path(os.path.realpath(folder))
     state = Path(os.path.realpath(home))
     if real == state or state in real.parents or _decides(real, home):
@@ -70,13 +64,7 @@ def writes(agent: Agent, mode: TurnMode | None) -> bool:
 
 
 def check_reach(
-    agent: Agent,
-    mode: TurnMode | None,
-    folder: str,
-    home: Path,
-    settings: Path,
-    *,
-    states_settings: bool,
+    agent: Agent, mode: TurnMode | None, folder: str, home: Path, settings: Path, *, states_settings: bool
 ) -> None:
     """Refuse a mode in which an agent could change agentdash's own files, unless the user accepts it.
 

@@ -48,10 +48,8 @@ def resume_command(
     """Return the command that resumes a session's conversation.
 
     Args:
-        session: the session.
         recipe: the options and the environment that were recorded with it.
         config_of: returns the settings under a profile: the one with which the session began.
-        env: the environment of this process.
         mode: the settings with which its newest turn ran.
         recorded: the records of its conversation, if it has marks.
 
@@ -69,14 +67,11 @@ def resume_command(
             f"send it first.{undo if newest is not None and newest.kind == MarkKind.REWIND else ''}"
         )
     agent, conversation = agent_named(session.agent), going_on.conversation or ""
+    settings = config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options)
     request = LaunchRequest(
-        prompt="",
-        cwd=session.cwd,
-        session_id=session.id,
-        agent_session=conversation,
+        prompt="", cwd=session.cwd, session_id=session.id, agent_session=conversation, settings=settings,
         model=requested_model(recipe.options, mode),
-        settings=config_of(recorded_profile(recipe.env)).settings_for(session.agent, recipe.options),
-    )
+    )  # fmt: skip
     if agent.interface is None:
         raise UsageError(
             f"{agent.title} has no command that resumes a session." if agent.prompted
@@ -92,7 +87,9 @@ def resume_command(
     except FolderError as error:
         raise UsageError(f"Session {session.short_id} cannot be opened: {error}.") from None
     argv = (_command(argv[0], recipe.env, env), *argv[1:])
-    variables = _variables(recipe.env, env)
+    # Variables without a value in the session are unset, if they are set only now.
+    recorded_env = ((name, value) for name, value in recipe.env.items() if name not in ("PATH", CONFIG))
+    variables = {name: value for name, value in recorded_env if value is not None or name in env}
     line = f"cd {shlex.quote(cwd)} && {' '.join([*_assignments(variables), shlex.join(argv)])}"
     return ResumeCommand(session=session.id, command=line, cwd=cwd, env=variables, argv=argv, conversation=conversation)
 
@@ -101,15 +98,6 @@ def _command(name: str, recorded: Mapping[str, str | None], env: Mapping[str, st
     """Return the command's path if the session found another program by this name than a shell would find now."""
     there = shutil.which(name, path=recorded.get("PATH"))
     return name if there is None or there == shutil.which(name, path=env.get("PATH")) else there
-
-
-def _variables(recorded: Mapping[str, str | None], env: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the recorded variables to set, and those to unset because they are set only now."""
-    return {
-        name: value
-        for name, value in recorded.items()
-        if name not in ("PATH", CONFIG) and (value is not None or name in env)
-    }
 
 
 def _assignments(variables: Mapping[str, str | None]) -> list[str]:

@@ -19,11 +19,10 @@ import pytest
 from real_clis import EVERY_CLI, versions_of
 
 from agentdash.sessions.agents.registry import agent_named, agent_names
-from agentdash.sessions.doctor import agents, commands, files, machine
+from agentdash.sessions.doctor import agents, files, machine
 from agentdash.sessions.doctor.checks import CHECKS, examine, findings_of
-from agentdash.sessions.doctor.commands import Answer
 from agentdash.sessions.doctor.machine import mount_of, parse_mounts
-from agentdash.sessions.doctor.model import Check, Finding, Subject, fail, ok, warn
+from agentdash.sessions.doctor.model import Answer, Check, Finding, Subject, ask, fail, ok, warn
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.schema import VERSION
@@ -205,7 +204,7 @@ def test_a_command_that_does_not_answer_is_ended_with_all_it_started(tmp_path: P
     holder = os.open(fifo, os.O_RDWR)
     script = f'(read -r line < "{fifo}") & echo $! > "{tmp_path}/child"; wait'
     try:
-        assert commands.ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
+        assert ask(["/bin/sh", "-c", script], os.environ, seconds=2) == Answer(exit_code=None)
         child = int((tmp_path / "child").read_text())
         wait_until(lambda: (found := processes.by_pid(child)) is None or found.zombie)
     finally:

@@ -10,8 +10,8 @@ from agentdash.sessions.mcp.orchestration.registry import TOOLS
 from agentdash.sessions.mcp.server import Server
 from agentdash.sessions.runner import caller as callers
 from agentdash.sessions.runner.caller import Caller
-from agentdash.sessions.service.kept_settings import keep_settings
 from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.managing.housekeeping import keep_settings
 
 META = {protocol.VERSION_KEY: "2026-07-28", protocol.CLIENT_KEY: {"name": "tester", "version": "1"}}
 EVERY = [tool.name for tool in TOOLS]

@@ -6,7 +6,8 @@ import pytest
 
 from agentdash.sessions.rules.notifications.events import Notice
 from agentdash.sessions.service import tmux as claims_module
-from agentdash.sessions.service.tmux import KEPT_SECONDS, Claims
+from agentdash.sessions.service.tmux import Claims
+from agentdash.sessions.storage.paths import TOLD_SECONDS
 
 SERVER = "/tmp/tmux-0/default,4121"
 
@@ -167,7 +168,7 @@ def aged(folder, seconds):
 def test_old_claims_go_and_newer_ones_stay(folder, tmux):
     pane = tmux.pane("%3", "@1")
     Claims(folder, pane).take([notice()])
-    kept = aged(folder, KEPT_SECONDS - 100)
+    kept = aged(folder, TOLD_SECONDS - 100)
     Claims(folder, pane).take([notice(episode="2 8")])
     assert len(list(folder.iterdir())) == 2
     os.utime(kept, (0, kept.stat().st_mtime - 200))

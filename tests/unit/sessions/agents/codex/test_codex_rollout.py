@@ -18,7 +18,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.service.changes.model import FileChanges
-from agentdash.sessions.service.changes.recorded import Dealer, Recorded
+from agentdash.sessions.service.changes.recorded import Recorded, with_diffs
 
 TRANSCRIPTS = CAPTURES / "transcripts"
 PROJECT = "/home/dev/project"
@@ -36,7 +36,7 @@ def files_of(stream: Path, rollout: Path) -> dict[str, FileChanges]:
     parser = agent.parser()
     told = [step for line in stream.read_bytes().splitlines() for step in parser.feed(line)]
     steps = merged(told + parser.close())
-    found = collect(Dealer(Recorded(lambda *_: Rollout(rollout), [turn()])).deal(steps), PROJECT)
+    found = collect(with_diffs(Recorded(lambda *_: Rollout(rollout), [turn()]), steps), PROJECT)
     return {file.path: file for file in found.files}
 
 

@@ -87,7 +87,7 @@ def test_delegate_with_a_wait_returns_the_answer(lead, started):
 
 def test_a_time_out_is_a_normal_answer(lead):
     lead.at_work()
-    lead.client.wait_seconds = 0.0
+    lead.wait_seconds = 0.0
     result = lead.call("wait_for", seconds=300)
     assert len(result["at_work"]) == 1 and result["next"].startswith("wait_for again")
 
@@ -195,7 +195,7 @@ def test_a_wait_without_workers_returns_with_the_next_step(lead):
 def test_every_result_has_the_overview(lead, tool):
     lead.worker()
     lead.at_work()
-    lead.client.wait_seconds = 0
+    lead.wait_seconds = 0
     assert lead.call(tool)["overview"].startswith("2 workers, 1 at work")
 
 
@@ -230,7 +230,7 @@ def test_relative_folders_begin_at_the_leads_folder_which_is_always_allowed(tmp_
 
 def test_all_tools_report_one_status(lead):
     one = lead.at_work()
-    lead.client.wait_seconds = 0
+    lead.wait_seconds = 0
     listed = lead.call("list_sessions")["workers"][0]["status"]
     waited = lead.call("wait_for")["at_work"][0]["status"]
     assert listed == waited == lead.manager.reader.get(one.id).status

@@ -348,7 +348,7 @@ def test_the_tools_are_few_and_their_texts_short():
 
 def test_a_model_that_is_at_work_has_an_answer_only_at_its_end(lead):
     lead.at_work(said("first words", 1))
-    lead.client.wait_seconds = 0
+    lead.wait_seconds = 0
     assert "answer" not in lead.call("wait_for")["at_work"][0]
 
 

@@ -218,7 +218,7 @@ def test_a_need_is_named_once_and_does_not_end_later_waits(lead, facts, need):
 
 def test_a_slice_that_is_over_returns_what_is_at_work(lead):
     one = lead.at_work()
-    lead.client.wait_seconds = 0.0
+    lead.wait_seconds = 0.0
     result = lead.call("wait_for", seconds=3_000)
     assert ids(result["at_work"]) == [one.short_id]
     assert "ended" not in result
@@ -227,7 +227,7 @@ def test_a_slice_that_is_over_returns_what_is_at_work(lead):
 def test_the_settings_limit_the_slice(lead, tmp_path):
     lead.at_work()
     (tmp_path / "config.toml").write_text("[orchestration]\nwait_seconds = 0.01\n")
-    lead.client.wait_seconds = 10_000.0
+    lead.wait_seconds = 10_000.0
     assert "at_work" in lead.call("wait_for", seconds=3_000)
 
 

@@ -8,7 +8,7 @@ import pytest
 from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Turn
 from agentdash.sessions.service.changes import recorded
-from agentdash.sessions.service.changes.recorded import Dealer, Recorded
+from agentdash.sessions.service.changes.recorded import Recorded, with_diffs
 from agentdash.sessions.text.unified_diff import diff_of
 from agentdash.sessions.transcript.additions import files_key
 
@@ -44,7 +44,7 @@ class Transcript:
 
 def marks(found: Recorded, steps: Iterable[Step]) -> list[list[str]]:
     """The last character of every diff that was found for each step."""
-    told = Dealer(found).deal(steps)
+    told = with_diffs(found, steps)
     return [[(change.diff or "")[-1:] for change in one.changes if change.diff] for one in told]
 
 
@@ -106,19 +106,19 @@ def test_a_missing_transcript_is_told_only_where_it_was_needed() -> None:
     found = Recorded(lambda *_: None, [turn(1, 1000)], "thread")
     assert marks(found, [step(1, "/x", diff="@@")]) == [["@"]]
     assert not found.sought_in_vain
-    (told,) = Dealer(found).deal([step(1, "/x")])
+    (told,) = with_diffs(found, [step(1, "/x")])
     assert found.sought_in_vain
     assert [change.no_diff for change in told.changes] == ["the agent's transcript was not found"]
 
 
 def test_an_edit_that_the_transcript_does_not_have_is_told_from_a_missing_transcript() -> None:
-    (told,) = Dealer(Recorded(lambda *_: Transcript(), [turn(1, 1000)], "thread")).deal([step(1, "/x")])
+    (told,) = with_diffs(Recorded(lambda *_: Transcript(), [turn(1, 1000)], "thread"), [step(1, "/x")])
     assert [change.no_diff for change in told.changes] == ["the agent's transcript has none"]
 
 
 def test_an_agent_that_keeps_no_transcripts_is_not_blamed() -> None:
     found = Recorded(None)
-    assert list(Dealer(found).deal([step(1, "/x")])) == [step(1, "/x")]
+    assert list(with_diffs(found, [step(1, "/x")])) == [step(1, "/x")]
     assert not found.sought_in_vain
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_opened_before_a_step_needs_it() -> None:
         pytest.fail("it was asked for a transcript")
 
     steps = [Step(kind=StepKind.MESSAGE, text="x"), step(1, "/x", diff="@@"), step(1, "/y", status=StepStatus.RUNNING)]
-    assert list(Dealer(Recorded(never, [turn(1, 1000)], "thread")).deal(steps)) == steps
+    assert list(with_diffs(Recorded(never, [turn(1, 1000)], "thread"), steps)) == steps
 
 
 def test_what_comes_later_is_found_at_the_next_look() -> None:
@@ -169,7 +169,7 @@ def test_a_turn_that_begins_later_gets_its_own_edits() -> None:
 
 def test_a_file_that_was_only_moved_lost_and_gained_no_line() -> None:
     moved = RecordedEdit(at=1100, changes=(RecordedChange(path="/x", kind="update", moved_to="/y"),))
-    (told,) = Dealer(Recorded(lambda *_: Transcript(moved), [turn(1, 1000)], "thread")).deal([step(1, "/x")])
+    (told,) = with_diffs(Recorded(lambda *_: Transcript(moved), [turn(1, 1000)], "thread"), [step(1, "/x")])
     assert [(change.moved_to, change.lines, change.no_diff) for change in told.changes] == [("/y", (0, 0), None)]
 
 
@@ -177,7 +177,7 @@ def test_beyond_the_room_only_counts_are_kept(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(recorded, "TEXT_CHARACTERS", 1)
     edits = edit(1100, "a", "/x"), edit(1200, "b", "/x")
     found = Recorded(lambda *_: Transcript(*edits), [turn(1, 1000)], "thread")
-    first, second = (one.changes[0] for one in Dealer(found).deal([step(1, "/x"), step(1, "/x")]))
+    first, second = (one.changes[0] for one in with_diffs(found, [step(1, "/x"), step(1, "/x")]))
     assert (first.cut, second.cut, second.diff, second.lines) == (False, True, "", (1, 1))
 
 

@@ -16,7 +16,7 @@ from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.runner.hooks import hooks
 from agentdash.sessions.runner.hooks.hooks import serve_escalations
 from agentdash.sessions.runner.processes import processes
-from agentdash.sessions.service.families.explaining import family_facts
+from agentdash.sessions.service.lifecycle.explain import family_facts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout

@@ -13,7 +13,7 @@ from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue import wakes
 from agentdash.sessions.runner.queue.wakes import serve_wakes
-from agentdash.sessions.service.families.explaining import family_facts
+from agentdash.sessions.service.lifecycle.explain import family_facts
 from agentdash.sessions.service.lifecycle.starts.launch_plan import build_launch
 from agentdash.sessions.settings.config import Config
 from agentdash.sessions.storage.paths import Layout

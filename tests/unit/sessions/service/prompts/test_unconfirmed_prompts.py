@@ -9,6 +9,7 @@ import pytest
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.runner.caller import Caller
 from agentdash.sessions.service.families.rights import Rights
+from agentdash.sessions.service.managing.housekeeping import Shared
 from agentdash.sessions.service.prompts.queue import SessionQueue
 from agentdash.sessions.storage.prompts.queued_prompt import Unconfirmed
 
@@ -23,8 +24,8 @@ def queue(*unconfirmed):
     reader = SimpleNamespace(get=lambda ref: SESSION, unconfirmed=lambda ref: list(unconfirmed))
     prompter = SimpleNamespace(resend=lambda session, prompt: sent.append(prompt))
     # A decision about a prompt that is not unconfirmed reaches neither the rows nor the agent.
-    parts: list[Any] = [SimpleNamespace(check_writable=lambda: None), SimpleNamespace(), reader, prompter]
-    return SessionQueue(Rights(Caller()), *parts), sent
+    parts: list[Any] = [SimpleNamespace(check_writable=lambda: None), SimpleNamespace(), reader, SimpleNamespace()]
+    return SessionQueue(Shared(Rights(Caller()), *parts), prompter), sent
 
 
 def test_a_prompt_that_was_decided_elsewhere_does_not_send_another_one_of_its_turn():

@@ -120,8 +120,8 @@ def test_a_queued_turn_of_another_host_is_not_started_here(layout, store):
 
 
 def test_a_huge_turn_file_is_concluded_by_its_tail(layout, store, monkeypatch):
-    monkeypatch.setattr("agentdash.sessions.service.lifecycle.recovery.reconcile.READ_SECONDS", -1.0)
-    monkeypatch.setattr("agentdash.sessions.service.lifecycle.recovery.reconcile.TAIL_BYTES", 10_000)
+    monkeypatch.setattr("agentdash.sessions.storage.files.line_reader.READ_SECONDS", -1.0)
+    monkeypatch.setattr("agentdash.sessions.storage.files.line_reader.TAIL_BYTES", 10_000)
     abandoned(layout, store, output=b'{"type":"odd"}\n' * 200_000 + CODEX_END, agent_name="codex")
     settle(layout, store)
     assert store.session(SESSION).status is Status.DONE

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from agentdash.sessions.runner.processes import processes, runner_lock
-from agentdash.sessions.service.lifecycle.recovery.usurpers import runner_is_gone
+from agentdash.sessions.service.lifecycle.recovery.reconcile import runner_is_gone
 from agentdash.sessions.storage.paths import SessionFolder
 
 
