@@ -18,6 +18,7 @@ from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.queue.next_turn import builder
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
@@ -34,6 +35,15 @@ ENDED = (
 )
 LEFT = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
 """What every stop ends, and what it cannot end."""
+
+PROCESSES = (
+    ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
+    ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),
+    ProcessInfo(
+        pid=4190, parent=4188, command="pytest -q", age_s=2.0, cpu_s=12.3, rss_bytes=1_500_000, ports=(8000,)
+    ),
+)  # fmt: skip
+"""The processes of every session at work."""
 
 
 class WrittenSteps(TurnParser):
@@ -52,6 +62,7 @@ class House(SessionManager):
         super().__init__()
         self.trajectories = {}
         """The steps that screens opened, by session."""
+        self.processes = PROCESSES
         self._locks = {}
         opened = self.reader.steps.open_trajectory
 
@@ -64,6 +75,8 @@ class House(SessionManager):
             monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
+        living = lambda _, turn: list(self.processes) if _at_work(turn.status) else []  # noqa: E731
+        monkeypatch.setattr("agentdash.sessions.service.reader.process_list", living)
         for name in ("codex", "claude"):
             monkeypatch.setattr(type(agent_named(name)), "parser", lambda _, turn=1, transport="": WrittenSteps(turn))
 
@@ -89,14 +102,14 @@ class House(SessionManager):
             if not steps:
                 steps = [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {one.id}")]
             turns = tuple(_turn(one, n) for n in range(1, one.turn + 1))
-            asked = [step for step in steps if step.kind is StepKind.PROMPT]
+            asked = [step for step in steps if _begins_turn(step)]
             prompts = tuple(
                 Prompt(id=0, session=one.id, turn=step.turn, text=step.text, state="seen", created_at=one.created_at)
                 for step in asked
             )
             identity = _identity(one, turns, prompts)
             assert restore(self.store, identity)
-            self.write(one.id, [step for step in steps if step.kind is not StepKind.PROMPT])
+            self.write(one.id, [step for step in steps if not _begins_turn(step)])
         self._change(one)
         self._hold(one)
 
@@ -175,12 +188,12 @@ class House(SessionManager):
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM prompts WHERE session = ?", (session_id,))
             for step in steps:
-                if step.kind is StepKind.PROMPT:
+                if _begins_turn(step):
                     db.execute(
                         "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'seen', ?)",
                         (session_id, step.turn, step.text, step.at or one.created_at),
                     )
-        self.write(session_id, [step for step in steps if step.kind is not StepKind.PROMPT])
+        self.write(session_id, [step for step in steps if not _begins_turn(step)])
 
     def write(self, session_id: str, steps) -> None:
         """Let the agent of a session print steps."""
@@ -232,7 +245,7 @@ class House(SessionManager):
 
     def _hold(self, one: Session) -> None:
         """Hold the lock of a session at work, as its runner does."""
-        at_work = not one.status.ended and one.status is not Status.QUEUED
+        at_work = _at_work(one.status)
         if at_work and one.id not in self._locks:
             lock = runner_lock.hold(self.layout.session(one.id).lock)
             assert lock is not None
@@ -289,6 +302,15 @@ def failing(error: Exception):
     return fail
 
 
+def _begins_turn(step: Step) -> bool:
+    """Return whether a step is made of the recorded prompt of its turn, not of the agent's output."""
+    return step.kind is StepKind.PROMPT and step.index == 0
+
+
+def _at_work(status: Status) -> bool:
+    return not status.ended and status is not Status.QUEUED
+
+
 def _identity(one: Session, turns=(), prompts=()) -> Identity:
     launches = (Launch(argv=(one.agent,)),) * len(turns)
     recipe = Recipe(options={}, command=(), env={})
@@ -299,7 +321,7 @@ def _turn(one: Session, n: int) -> Turn:
     last = n == one.turn
     status = one.status if last else Status.DONE
     own = {"usage": one.usage, "cost_usd": one.cost_usd, "steps": one.steps} if last else {}
-    at_work = not status.ended and status is not Status.QUEUED
+    at_work = _at_work(status)
     return Turn(
         session=one.id, n=n, status=status, run_id=f"run-{n}", created_at=one.created_at, started_at=one.created_at,
         ended_at=one.updated_at if status.ended else None, boot_id=processes.boot_id(),

@@ -45,9 +45,10 @@ def screen(snapshot):
 
 
 @pytest.fixture(autouse=True)
-def fixed_words(manager, monkeypatch):
+def fixed_words(place, tmp_path, monkeypatch):
     """Nothing on the screen depends on where and when the test runs."""
-    monkeypatch.setenv("HOME", str(manager.home.parent))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("pilot.house.here", str)
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setattr("agentdash.tui.dialogs.asking.stopping.monotonic", lambda: 0.0)
