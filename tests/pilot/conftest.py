@@ -37,7 +37,6 @@ IN_MEMORY = {
     "test_queue",
     "test_read_only",
     "test_settings_screen",
-    "test_snapshots",
     "test_take_over",
     "test_tour",
     "test_trusting",

@@ -4,6 +4,7 @@ Only sending and waking a runner are replaced: a turn begins and ends in the row
 """
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from factories import T0
@@ -14,16 +15,19 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from agentdash.sessions.rules.asks.model import Answer, Ask
 from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.service.lifecycle.stop_family import GENTLY
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from pilot.gate import Gate
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 GONE = (2**22 - 3, 1)
@@ -63,6 +67,9 @@ class House(SessionManager):
         self.trajectories = {}
         """The steps that screens opened, by session."""
         self.processes = PROCESSES
+        self.may_end = Gate()
+        """Cleared: a stop goes on until it is set, or until it is one with SIGKILL."""
+        self.may_end.set()
         self._locks = {}
         opened = self.reader.steps.open_trajectory
 
@@ -208,6 +215,30 @@ class House(SessionManager):
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
+    def empty(self) -> None:
+        """Remove all sessions."""
+        for one in self.reader.sessions():
+            self.drop(one.id)
+
+    def mark(self, session_id: str, kind: MarkKind, **facts) -> int:
+        """Record what was done to a conversation, as another front end does, and return the number of the mark."""
+        usual = {"after": self.get(session_id).turn, "asked_by": "you", "at": T0 - 60_000}
+        row = {"session": session_id, "kind": kind} | usual | facts
+        with self.store.database.transaction() as db:
+            marks = ", ".join("?" * len(row))
+            made = db.execute(f"INSERT INTO marks ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+            for changed in (session_id, facts.get("origin")):
+                db.execute("UPDATE sessions SET title = title WHERE id = ?", (changed,))
+        return made.lastrowid
+
+    def use(self, rows) -> None:
+        """Record what was used, as rows of the sums of each quarter of an hour."""
+        with self.store.database.transaction() as db:
+            for number, row in enumerate(rows):
+                row = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
+                marks = ", ".join("?" * len(row))
+                db.execute(f"INSERT INTO use_sums ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+
     def requests(self, session_id: str) -> list[str]:
         """The kinds of the stops that were requested of a session, in order."""
         rows = self.store.database.rows("SELECT kind FROM requests WHERE session = ? ORDER BY id", (session_id,))
@@ -267,12 +298,18 @@ class House(SessionManager):
             log.running(*GONE)
             self._hold(self.get(session_id))
 
+    def stop(self, ref, how=GENTLY, *, turn=None) -> Receipt:
+        with nullcontext() if self.may_end.is_set() or how.now else self.may_end.holding():
+            return super().stop(ref, how, turn=turn)
+
     def _poked(self, fifo: Path) -> bool:
         """Carry out the requests to a session."""
         session_id = fifo.parent.name
         asked = self.store.database.rows(
             "SELECT turn, kind, asked_by FROM requests WHERE session = ? AND done_at IS NULL", (session_id,)
         )
+        if not self.may_end.is_set() and all(request["kind"] != "kill" for request in asked):
+            return True  # it is woken again in a moment
         for request in asked:
             receipt = Receipt(session=session_id, status=Status.STOPPED, ended=ENDED, left=LEFT, duration_ms=1200)
             log = TurnLog(self.store, session_id, request["turn"], OWNER)
