@@ -68,9 +68,10 @@ class House(SessionManager):
         """The steps that screens opened, by session."""
         self.processes = PROCESSES
         self.may_end = Gate()
-        """Cleared: a stop goes on until it is set, or until it is one with SIGKILL."""
+        """Cleared: a stop goes on until it is set."""
         self.may_end.set()
         self._locks = {}
+        self._put = set()
         opened = self.reader.steps.open_trajectory
 
         def open_trajectory(ref):
@@ -106,7 +107,7 @@ class House(SessionManager):
         folder = self.layout.session(one.id)
         if self.store.session(one.id) is None:
             folder.create()
-            if not steps:
+            if not steps and one.after is None:  # the prompt of one that waits is recorded when it starts
                 steps = [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {one.id}")]
             turns = tuple(_turn(one, n) for n in range(1, one.turn + 1))
             asked = [step for step in steps if _begins_turn(step)]
@@ -116,6 +117,7 @@ class House(SessionManager):
             )
             identity = _identity(one, turns, prompts)
             assert restore(self.store, identity)
+            self._put.add(one.id)
             self.write(one.id, [step for step in steps if not _begins_turn(step)])
         self._change(one)
         self._hold(one)
@@ -215,6 +217,21 @@ class House(SessionManager):
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
+    def begun(self) -> list[Session]:
+        """The sessions that were started, in order; not those that a test put there."""
+        rows = self.store.database.rows("SELECT id FROM sessions ORDER BY rowid")
+        return [self.get(row["id"]) for row in rows if row["id"] not in self._put]
+
+    def start_of(self, one: Session) -> tuple[object, ...]:
+        """The prompt, the agent, the model, the folder and the options of a start."""
+        return one.task, one.agent, one.model, one.cwd, self.store.recipe(one.id).options
+
+    def give(self, session_id: str, options: dict[str, object]) -> None:
+        """Let a session have been started with options."""
+        with self.store.database.transaction() as db:
+            text = json.encode(options).decode()
+            db.execute("UPDATE sessions SET options = ? WHERE id = ?", (text, session_id))
+
     def empty(self) -> None:
         """Remove all sessions."""
         for one in self.reader.sessions():
@@ -299,7 +316,7 @@ class House(SessionManager):
             self._hold(self.get(session_id))
 
     def stop(self, ref, how=GENTLY, *, turn=None) -> Receipt:
-        with nullcontext() if self.may_end.is_set() or how.now else self.may_end.holding():
+        with nullcontext() if self.may_end.is_set() else self.may_end.holding():
             return super().stop(ref, how, turn=turn)
 
     def _poked(self, fifo: Path) -> bool:
@@ -308,7 +325,7 @@ class House(SessionManager):
         asked = self.store.database.rows(
             "SELECT turn, kind, asked_by FROM requests WHERE session = ? AND done_at IS NULL", (session_id,)
         )
-        if not self.may_end.is_set() and all(request["kind"] != "kill" for request in asked):
+        if not self.may_end.is_set():
             return True  # it is woken again in a moment
         for request in asked:
             receipt = Receipt(session=session_id, status=Status.STOPPED, ended=ENDED, left=LEFT, duration_ms=1200)
