@@ -252,9 +252,9 @@ class House(SessionManager):
         """Record what was used, as rows of the sums of each quarter of an hour."""
         with self.store.database.transaction() as db:
             for number, row in enumerate(rows):
-                row = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
-                marks = ", ".join("?" * len(row))
-                db.execute(f"INSERT INTO use_sums ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+                whole = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
+                marks = ", ".join("?" * len(whole))
+                db.execute(f"INSERT INTO use_sums ({', '.join(whole)}) VALUES ({marks})", tuple(whole.values()))
 
     def requests(self, session_id: str) -> list[str]:
         """The kinds of the stops that were requested of a session, in order."""

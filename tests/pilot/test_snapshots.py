@@ -89,18 +89,32 @@ async def test_main(dashboard, screen, size):
 
 EIGHT = [
     session(
-        "aaaaaaaa", Status.WAITING, "Add dark mode to the settings page", created=0, cwd="/home/ann/code/web", reason="may I?"
+        "aaaaaaaa", Status.WAITING, "Add dark mode to the settings page", created=0, cwd="/home/ann/code/web",
+        reason="may I?"
     ),
-    session("bbbbbbbb", Status.FAILED, "Upgrade the build", created=1, reason="401 invalid API key: the key was revoked"),
+    session(
+        "bbbbbbbb", Status.FAILED, "Upgrade the build", created=1,
+        reason="401 invalid API key: the key was revoked"
+    ),
     session("cccccccc", Status.DONE, "Choose a queue", created=2, asks="Redis or Postgres: which one do you prefer?"),
     session(
-        "dddddddd", Status.RUNNING, "Split the monolith into services, step by step, and keep every test green", created=3,
+        "dddddddd", Status.RUNNING, "Split the monolith into services, step by step, and keep every test green",
+        created=3,
         steps=12, activity=Activity(StepKind.COMMAND, "pytest -q tests/orders", T0 - 12_000, running=True),
         plan=Plan(1, 5, "Freeze the clock"),
     ),
-    session("eeeeeeee", Status.DONE, "Write the migration", created=4, steps=9, last_message="All 19 tests pass. Done."),
-    session("ffffffff", Status.QUEUED, "Fix the flaky login test, add a regression test (1/2)", created=5, reason="1 ahead"),
-    session("gggggggg", Status.QUEUED, "Fix the flaky login test, add a regression test (2/2)", created=6, reason="2 ahead"),
+    session(
+        "eeeeeeee", Status.DONE, "Write the migration", created=4, steps=9,
+        last_message="All 19 tests pass. Done."
+    ),
+    session(
+        "ffffffff", Status.QUEUED, "Fix the flaky login test, add a regression test (1/2)", created=5,
+        reason="1 ahead"
+    ),
+    session(
+        "gggggggg", Status.QUEUED, "Fix the flaky login test, add a regression test (2/2)", created=6,
+        reason="2 ahead"
+    ),
     session("hhhhhhhh", Status.STOPPED, "Rename the store", created=7, seen_at=T0, seen_steps=0),
 ]  # fmt: skip
 MANY = [
@@ -170,7 +184,7 @@ async def test_no_sessions(dashboard, screen, manager, monkeypatch, tmp_path):
 
 
 async def test_new_session(dashboard, screen, manager):
-    manager.put(structs.replace(manager.get("waiting1"), cwd="/tmp"))  # noqa: S108 - nothing is written
+    manager.put(structs.replace(manager.get("waiting1"), cwd="/tmp"))
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
