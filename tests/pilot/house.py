@@ -246,7 +246,7 @@ class House(SessionManager):
             made = db.execute(f"INSERT INTO marks ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
             for changed in (session_id, facts.get("origin")):
                 db.execute("UPDATE sessions SET title = title WHERE id = ?", (changed,))
-        return made.lastrowid
+        return int(made.lastrowid or 0)
 
     def use(self, rows) -> None:
         """Record what was used, as rows of the sums of each quarter of an hour."""
