@@ -118,6 +118,10 @@ class House(SessionManager):
             identity = _identity(one, turns, prompts)
             assert restore(self.store, identity)
             self._put.add(one.id)
+            if one.after is None:  # else a queued one would start with the next look at the queue
+                with self.store.database.transaction() as db:
+                    sql = "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND status = 'queued'"
+                    db.execute(sql, (T0, one.id))
             self.write(one.id, [step for step in steps if not _begins_turn(step)])
         self._change(one)
         self._hold(one)

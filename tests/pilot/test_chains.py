@@ -1,6 +1,7 @@
 """Sessions that wait for others: asked for in the dialog, shown in their rows, started by a key."""
 
 import pytest
+from msgspec import structs
 
 from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
@@ -45,10 +46,10 @@ async def test_the_field_can_be_filled_in_and_emptied(dashboard, manager):
 
 
 async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, manager):
-    manager.put(waiting(reason="after running1 (split the monolith)"))
+    manager.put(waiting(reason="after running1 (split [/red] the monolith into services)"))
     async with dashboard() as d:
         await d.shows("shorten it ↳ after runn")
-        await d.shows("after running1 (split the monolith)")
+        await d.shows("after running1 (split [/red] the monolith into services)")
         await d.select("waits001")
         await d.shows("a start")
         await d.press("a")
@@ -59,6 +60,7 @@ async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, ma
 
 
 async def test_one_that_cannot_start_by_itself_needs_the_user(dashboard, manager):
+    manager.put(structs.replace(manager.get("running1"), status=Status.FAILED))
     manager.put(waiting(reason=REASON, blocked=True))
     async with dashboard() as d:
         await d.shows("waits; retry it, or: agentdash start")
@@ -84,7 +86,7 @@ async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
 async def test_a_key_lets_the_user_choose_what_a_session_waits_for(dashboard, manager, size):
-    manager.put(waiting(reason="after running1 (split the monolith)"))
+    manager.put(waiting(reason="after running1 (split [/red] the monolith into services)"))
     async with dashboard(size=size) as d:
         await d.select("waits001")
         await d.press("f6")
