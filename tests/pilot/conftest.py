@@ -26,31 +26,16 @@ from pilot.terminal import strips
 PATIENCE_SECONDS = 60
 
 IN_MEMORY = {
-    "test_adjusting",
-    "test_chains",
-    "test_command_line",
-    "test_continuing",
     "test_conversation",
     "test_dashboard",
     "test_every_action",
-    "test_families",
-    "test_kinds",
     "test_named_keys",
-    "test_new_session_fields",
-    "test_notifying",
-    "test_other_layouts",
     "test_outside",
-    "test_presets",
-    "test_questions",
     "test_queue",
-    "test_read_only",
-    "test_screens",
     "test_settings_screen",
-    "test_snapshots",
     "test_take_over",
     "test_tour",
     "test_trusting",
-    "test_usage",
     "test_viewer",
     "test_writing",
 }
@@ -342,6 +327,12 @@ class Driver:
     async def select(self, sid):
         self.main.table.select(sid)
         await self.until(lambda: self.main.table.selected.id == sid and self.manager.trajectories.get(sid))
+
+    async def begun(self, prompt, agent, model, folder, options):
+        """Wait until a session was started so, and return it."""
+        wanted = (prompt, agent, model, here(folder), options)
+        await self.until(lambda: wanted in map(self.manager.start_of, self.manager.begun()), f"the start {wanted}")
+        return next(one for one in self.manager.begun() if self.manager.start_of(one) == wanted)
 
     async def called(self, *call):
         await self.until(lambda: call in self.manager.calls)

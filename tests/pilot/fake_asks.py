@@ -16,7 +16,6 @@ class FakeAsks:
     def __init__(self, manager):
         self._manager = manager
         self._asks = {}
-        self.reads = 0
 
     def asked(self, ref, ask, *, age=12, due_in=None, overdue=Verdict.DENY):
         """Record an ask, as a runner does; its session waits."""
@@ -29,11 +28,6 @@ class FakeAsks:
         self._count(ref)
         return number
 
-    def replaced(self, ask_id, ask):
-        """Change what an ask is about."""
-        self._asks[ask_id] = structs.replace(self._asks[ask_id], ask=ask)
-        self._count(self._asks[ask_id].session)
-
     def ended(self, ask_id, state, answer=None, by=None):
         """End an ask, as another front end, a rule or the runner does."""
         one = structs.replace(self._asks[ask_id], state=state, answer=answer, answered_by=by, answered_at=T0)
@@ -43,7 +37,6 @@ class FakeAsks:
 
     def __call__(self, ref=None):
         """Return the asks that wait, as the reader's method of this name does."""
-        self.reads += 1
         waiting = [one for one in self._asks.values() if one.state is AskState.OPEN]
         return [one for one in waiting if ref in (None, one.session)]
 

@@ -196,9 +196,6 @@ class FakeManager:
         self.may_end = Gate()
         """Cleared: a stop goes on until it is set."""
         self.may_end.set()
-        self.may_move = Gate()
-        """Cleared: what goes to the archive or the trash, or comes back, waits until it is set."""
-        self.may_move.set()
         self.archived = {}
         self.trash = {}
         for one in reversed(sessions):
@@ -338,7 +335,6 @@ class FakeManager:
 
     def delete(self, ref):
         self.asked("delete", ref)
-        self.may_move.wait()
         self.trash[ref] = structs.replace(self.archived.pop(ref, None) or self.get(ref), deleted_at=T0)
         self.drop(ref)
 
@@ -351,7 +347,6 @@ class FakeManager:
         self.asked("archive_all", tuple(session_ids), away)
         changed = [ref for ref in session_ids if away is not (ref in self.archived)]
         for number, ref in enumerate(changed, 1):
-            self.may_move.wait()
             if away:
                 self.archived[ref] = structs.replace(self.get(ref), archived_at=T0)
                 self.drop(ref)

@@ -1,6 +1,8 @@
 """Calls that a test holds up: the driver knows of them, and waits for no answer to them."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 CALL: ContextVar[object] = ContextVar("CALL", default=None)
@@ -19,14 +21,21 @@ class Gate:
         self._open = threading.Event()
         self.set = self._open.set
         self.clear = self._open.clear
+        self.is_set = self._open.is_set
 
     def wait(self) -> bool:
         """Wait until the test opens the gate; true."""
+        with self.holding():
+            if not self._open.wait(PATIENCE_SECONDS):
+                raise TimeoutError("the test never opened the gate")
+        return True
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Let the call inside be one to whose answer nobody waits."""
         call = CALL.get()
         HELD.add(call)
         try:
-            if not self._open.wait(PATIENCE_SECONDS):
-                raise TimeoutError("the test never opened the gate")
+            yield
         finally:
             HELD.discard(call)
-        return True

@@ -4,6 +4,7 @@ Only sending and waking a runner are replaced: a turn begins and ends in the row
 """
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from factories import T0
@@ -14,15 +15,19 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from agentdash.sessions.rules.asks.model import Answer, Ask
 from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.queue.next_turn import builder
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
+from agentdash.sessions.service.lifecycle.stop_family import GENTLY
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.storage.files.session_record import Identity, _insert, _session_row, _turn_row, restore
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from pilot.gate import Gate
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 GONE = (2**22 - 3, 1)
@@ -34,6 +39,15 @@ ENDED = (
 )
 LEFT = (Left(pid=9, command="sudo x", reason="belongs to another user"),)
 """What every stop ends, and what it cannot end."""
+
+PROCESSES = (
+    ProcessInfo(pid=4121, parent=1, command="codex exec --json", age_s=60.0),
+    ProcessInfo(pid=4188, parent=4121, command="bash -c 'pytest [-q]'", age_s=3.0),
+    ProcessInfo(
+        pid=4190, parent=4188, command="pytest -q", age_s=2.0, cpu_s=12.3, rss_bytes=1_500_000, ports=(8000,)
+    ),
+)  # fmt: skip
+"""The processes of every session at work."""
 
 
 class WrittenSteps(TurnParser):
@@ -52,7 +66,12 @@ class House(SessionManager):
         super().__init__()
         self.trajectories = {}
         """The steps that screens opened, by session."""
+        self.processes = PROCESSES
+        self.may_end = Gate()
+        """Cleared: a stop goes on until it is set."""
+        self.may_end.set()
         self._locks = {}
+        self._put = set()
         opened = self.reader.steps.open_trajectory
 
         def open_trajectory(ref):
@@ -64,6 +83,8 @@ class House(SessionManager):
             monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
+        living = lambda _, turn: list(self.processes) if _at_work(turn.status) else []  # noqa: E731
+        monkeypatch.setattr("agentdash.sessions.service.reader.process_list", living)
         for name in ("codex", "claude"):
             monkeypatch.setattr(type(agent_named(name)), "parser", lambda _, turn=1, transport="": WrittenSteps(turn))
 
@@ -86,17 +107,22 @@ class House(SessionManager):
         folder = self.layout.session(one.id)
         if self.store.session(one.id) is None:
             folder.create()
-            if not steps:
+            if not steps and one.after is None:  # the prompt of one that waits is recorded when it starts
                 steps = [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"task of {one.id}")]
             turns = tuple(_turn(one, n) for n in range(1, one.turn + 1))
-            asked = [step for step in steps if step.kind is StepKind.PROMPT]
+            asked = [step for step in steps if _begins_turn(step)]
             prompts = tuple(
                 Prompt(id=0, session=one.id, turn=step.turn, text=step.text, state="seen", created_at=one.created_at)
                 for step in asked
             )
             identity = _identity(one, turns, prompts)
             assert restore(self.store, identity)
-            self.write(one.id, [step for step in steps if step.kind is not StepKind.PROMPT])
+            self._put.add(one.id)
+            if one.after is None:  # else a queued one would start with the next look at the queue
+                with self.store.database.transaction() as db:
+                    sql = "UPDATE turns SET launches = 1, launched_at = ? WHERE session = ? AND status = 'queued'"
+                    db.execute(sql, (T0, one.id))
+            self.write(one.id, [step for step in steps if not _begins_turn(step)])
         self._change(one)
         self._hold(one)
 
@@ -175,12 +201,12 @@ class House(SessionManager):
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM prompts WHERE session = ?", (session_id,))
             for step in steps:
-                if step.kind is StepKind.PROMPT:
+                if _begins_turn(step):
                     db.execute(
                         "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'seen', ?)",
                         (session_id, step.turn, step.text, step.at or one.created_at),
                     )
-        self.write(session_id, [step for step in steps if step.kind is not StepKind.PROMPT])
+        self.write(session_id, [step for step in steps if not _begins_turn(step)])
 
     def write(self, session_id: str, steps) -> None:
         """Let the agent of a session print steps."""
@@ -194,6 +220,45 @@ class House(SessionManager):
         self._release(session_id)
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+    def begun(self) -> list[Session]:
+        """The sessions that were started, in order; not those that a test put there."""
+        rows = self.store.database.rows("SELECT id FROM sessions ORDER BY rowid")
+        return [self.get(row["id"]) for row in rows if row["id"] not in self._put]
+
+    def start_of(self, one: Session) -> tuple[object, ...]:
+        """The prompt, the agent, the model, the folder and the options of a start."""
+        return one.task, one.agent, one.model, one.cwd, self.store.recipe(one.id).options
+
+    def give(self, session_id: str, options: dict[str, object]) -> None:
+        """Let a session have been started with options."""
+        with self.store.database.transaction() as db:
+            text = json.encode(options).decode()
+            db.execute("UPDATE sessions SET options = ? WHERE id = ?", (text, session_id))
+
+    def empty(self) -> None:
+        """Remove all sessions."""
+        for one in self.reader.sessions():
+            self.drop(one.id)
+
+    def mark(self, session_id: str, kind: MarkKind, **facts) -> int:
+        """Record what was done to a conversation, as another front end does, and return the number of the mark."""
+        usual = {"after": self.get(session_id).turn, "asked_by": "you", "at": T0 - 60_000}
+        row = {"session": session_id, "kind": kind} | usual | facts
+        with self.store.database.transaction() as db:
+            marks = ", ".join("?" * len(row))
+            made = db.execute(f"INSERT INTO marks ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+            for changed in (session_id, facts.get("origin")):
+                db.execute("UPDATE sessions SET title = title WHERE id = ?", (changed,))
+        return int(made.lastrowid or 0)
+
+    def use(self, rows) -> None:
+        """Record what was used, as rows of the sums of each quarter of an hour."""
+        with self.store.database.transaction() as db:
+            for number, row in enumerate(rows):
+                whole = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
+                marks = ", ".join("?" * len(whole))
+                db.execute(f"INSERT INTO use_sums ({', '.join(whole)}) VALUES ({marks})", tuple(whole.values()))
 
     def requests(self, session_id: str) -> list[str]:
         """The kinds of the stops that were requested of a session, in order."""
@@ -232,7 +297,7 @@ class House(SessionManager):
 
     def _hold(self, one: Session) -> None:
         """Hold the lock of a session at work, as its runner does."""
-        at_work = not one.status.ended and one.status is not Status.QUEUED
+        at_work = _at_work(one.status)
         if at_work and one.id not in self._locks:
             lock = runner_lock.hold(self.layout.session(one.id).lock)
             assert lock is not None
@@ -254,12 +319,18 @@ class House(SessionManager):
             log.running(*GONE)
             self._hold(self.get(session_id))
 
+    def stop(self, ref, how=GENTLY, *, turn=None) -> Receipt:
+        with nullcontext() if self.may_end.is_set() else self.may_end.holding():
+            return super().stop(ref, how, turn=turn)
+
     def _poked(self, fifo: Path) -> bool:
         """Carry out the requests to a session."""
         session_id = fifo.parent.name
         asked = self.store.database.rows(
             "SELECT turn, kind, asked_by FROM requests WHERE session = ? AND done_at IS NULL", (session_id,)
         )
+        if not self.may_end.is_set():
+            return True  # it is woken again in a moment
         for request in asked:
             receipt = Receipt(session=session_id, status=Status.STOPPED, ended=ENDED, left=LEFT, duration_ms=1200)
             log = TurnLog(self.store, session_id, request["turn"], OWNER)
@@ -289,6 +360,15 @@ def failing(error: Exception):
     return fail
 
 
+def _begins_turn(step: Step) -> bool:
+    """Return whether a step is made of the recorded prompt of its turn, not of the agent's output."""
+    return step.kind is StepKind.PROMPT and step.index == 0
+
+
+def _at_work(status: Status) -> bool:
+    return not status.ended and status is not Status.QUEUED
+
+
 def _identity(one: Session, turns=(), prompts=()) -> Identity:
     launches = (Launch(argv=(one.agent,)),) * len(turns)
     recipe = Recipe(options={}, command=(), env={})
@@ -299,7 +379,7 @@ def _turn(one: Session, n: int) -> Turn:
     last = n == one.turn
     status = one.status if last else Status.DONE
     own = {"usage": one.usage, "cost_usd": one.cost_usd, "steps": one.steps} if last else {}
-    at_work = not status.ended and status is not Status.QUEUED
+    at_work = _at_work(status)
     return Turn(
         session=one.id, n=n, status=status, run_id=f"run-{n}", created_at=one.created_at, started_at=one.created_at,
         ended_at=one.updated_at if status.ended else None, boot_id=processes.boot_id(),

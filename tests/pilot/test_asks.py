@@ -2,6 +2,7 @@
 
 import pytest
 from factories import T0
+from hostile_text import FRAGMENTS, REMOVED
 from msgspec import structs
 from textual.widgets import Input
 
@@ -18,6 +19,9 @@ from pilot.conftest import key_event
 from pilot.examples import EVERY, command
 from pilot.gate import Gate
 from pilot.house import failing
+
+HOSTILE = "".join(FRAGMENTS).replace("\ud800", "")
+"""All hostile texts but half a character, which no ask that was recorded holds."""
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
 ALLOW, ALWAYS, DENY, STOP = (Answer(verdict=one) for one in EVERY)
@@ -388,7 +392,7 @@ async def test_the_age_is_drawn_only_when_its_words_change(dashboard, manager, m
 
 
 async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, manager):
-    text = "echo \x1b[31m\u202ehidden\n" + "x" * 20_000 + "\n" + "\tmake\n" * 1_000 + "the end"
+    text = "echo \x1b[31m\u202ehidden\n" + HOSTILE + "x" * 20_000 + "\n" + "\tmake\n" * 1_000 + "the end"
     name = f"{text[:3_000]} the end"
     manager.ask(
         "running1",
@@ -396,7 +400,7 @@ async def test_long_and_hostile_texts_are_shown_whole_and_harmless(dashboard, ma
     )
     async with dashboard(size=(80, 24)) as d:
         card = await opened(d)
-        assert not {"\x1b", "\u202e"} & set(d.text())
+        assert not REMOVED & set(d.text())
         await d.press("G")
         await d.shows("the end")
         await d.press("g")
@@ -762,12 +766,12 @@ async def test_a_key_decides_from_three_tenths_of_a_second_on(dashboard, manager
 
 @pytest.mark.parametrize("kind", [AskKind.QUESTION, AskKind.FORM])
 async def test_hostile_questions_are_harmless_and_answered_with_the_agents_own_labels(dashboard, manager, kind):
-    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + "x" * 3_000
+    text = "[/red] \x1b]52;c;aGk=\x07\u202ewhich\tone?\n" + HOSTILE + "x" * 3_000
     choices = (Choice(label="\x1b[31mred\n", description=text), Choice(label=text))
     number = manager.ask("running1", questions(Question(key=text, text=text, header=text, choices=choices), kind=kind))
     async with dashboard(size=(80, 24)) as d:
         await opened(d)
-        assert not {"\x1b", "\x07", "\u202e", "\t"} & set(d.text())
+        assert not {*REMOVED, "\t"} & set(d.text())
         assert "which" in d.text()
         await d.press("enter")
         await d.shows("The text was not shown to its end")

@@ -26,14 +26,14 @@ async def test_a_command_in_one_burst_is_a_command(dashboard):
         await d.select("running1")
         d.app.post_message(Key("colon", ":"))
         d.burst("kill\n")
-        await d.called("stop", "running1", True)
+        await d.requested("running1", "kill")
 
 
 async def test_a_text_is_sent_to_the_selected_session(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press(*":inject and quit", "enter")
-        await d.called("inject", "done0001", "and quit")
+        await d.sent("done0001", "and quit")
         assert d.app.is_running
         await d.press(*":inject", "enter")
         await d.until(lambda: isinstance(d.app.focused, PromptInput))
@@ -119,7 +119,7 @@ async def test_what_cannot_be_done_now_says_why_like_its_key(dashboard):
         await d.select("running1")
         await d.press(*":archive", "enter")
         await d.shows(" is not finished yet.")
-        assert d.manager.calls.count(("archive", "running1")) == 0
+        assert d.manager.archived() == set()
 
 
 async def test_what_a_line_may_become_is_cut_between_two_names(dashboard):

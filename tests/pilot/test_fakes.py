@@ -21,7 +21,7 @@ from pilot.fake_prompts import FakePrompts, FakeQueue
 from pilot.fake_settings import FakeSettings
 from pilot.fakes import FakeManager
 
-FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "replaced", "ended", "one", "made_of", "marked", "marks"}
+FOR_TESTS = {"put", "drop", "asked", "made", "added", "taken", "ended", "one", "made_of", "marked", "marks"}
 """Methods with which a test changes or reads the fake itself."""
 
 

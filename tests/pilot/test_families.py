@@ -2,7 +2,6 @@
 
 import asyncio
 
-import factories
 import pytest
 from factories import T0
 
@@ -49,10 +48,8 @@ def family(manager):
     """A lead that is at work, with five workers, and the worker of an outside lead."""
     for one in (LEAD, *WORKERS, OUTSIDE):
         manager.put(one)
-        manager.steps[one.id] = [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"the task of {one.title}")]
-        manager.turns[one.id] = [factories.turn(1, session=one.id, created_at=T0, status=one.status)]
-    manager.steps["lead0001"] = STEPS
-    manager.each_step = lambda ref, turn=None: iter(manager.steps[ref])
+        manager.tell(one.id, [Step(turn=1, index=0, kind=StepKind.PROMPT, text=f"the task of {one.title}")])
+    manager.tell("lead0001", STEPS)
     return manager
 
 
@@ -214,7 +211,7 @@ async def test_the_stop_of_a_lead_names_the_workers_that_it_ends_and_those_that_
         await d.shows("1 session started by it keeps running.")
         d.manager.may_end.clear()
         await d.press("y")
-        await d.called("stop", "lead0001", False)
+        await d.requested("lead0001", "stop")
         await d.shows("It and 2 workers: each gets SIGINT, SIGTERM after 3s, SIGKILL after 6s")
         await d.press("X")
         await d.shows("SIGKILL to it and its workers")
@@ -240,5 +237,6 @@ async def test_the_stop_of_a_whole_family_has_one_receipt(dashboard, family):
         await d.press("x")
         await d.shows("a stop these too")
         await d.press("a")
-        await d.called("stop_family", ("lead0001",), False)
-        await d.shows("Stopped 1 session: 0 processes ended, 0 left.")
+        await d.requested("lead0001", "stop")
+        await d.shows("8 processes ended (SIGINT 4, SIGKILL 4) with 3 workers, 4 left, 1.2s")
+        await d.shows("Stopped 4 sessions: 8 processes ended, 4 left.")

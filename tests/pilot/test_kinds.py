@@ -20,7 +20,7 @@ def kinds(dashboard, manager, monkeypatch):
 
     class Kinds:
         def __init__(self, size, theme="dark"):
-            manager.steps["waiting1"] = STEPS
+            manager.tell("waiting1", STEPS)
             self.running, self.theme = dashboard(size=size), theme
 
         async def __aenter__(self):

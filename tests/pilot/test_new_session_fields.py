@@ -13,19 +13,12 @@ async def opened(d, key="n"):
     return await d.screen(NewSessionScreen)
 
 
-async def test_title_and_limits_go_with_the_start(dashboard, manager, monkeypatch):
-    spawn, started = manager.spawn, []
-
-    def recorded(start):
-        started.append(start)
-        return spawn(start)
-
-    monkeypatch.setattr(manager, "spawn", recorded)
+async def test_title_and_limits_go_with_the_start(dashboard):
     async with dashboard() as d:
         await opened(d)
         await d.press(*"go", *["tab"] * 5, *"night build", "tab", *"wall=30m tokens=500k", "enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"limits": LIMITS})
-        assert [start.title for start in started] == ["night build"]
+        one = await d.begun("go", "codex", None, "/home/ann/code/api", {"limits": LIMITS})
+        assert one.title == "night build"
 
 
 async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
@@ -34,17 +27,17 @@ async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
         await d.press(*"go", *["tab"] * 6, *"time=3", "enter")
         await d.shows("The field expects wall=…")
         assert screen.fields.limits.has_focus
-        assert not [call for call in d.manager.calls if call[0] == "spawn"]
+        assert d.manager.begun() == []
 
 
 async def test_instructions_and_search_go_with_the_start_and_only_an_agent_that_takes_them_has_their_fields(dashboard):
     async with dashboard() as d:
         screen = await opened(d)
         await d.shows("[default]  on   off")
-        await d.press(*"go", *["tab"] * 7, *"be brief", "tab", "right")
+        await d.press(*"go", *["tab"] * 7, *"be brief", "tab", "tab", "right")
         await d.shows(" default  [on]  off")
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"instructions": "be brief", "search": True})
+        await d.begun("go", "codex", None, "/home/ann/code/api", {"instructions": "be brief", "search": True})
         await d.until(lambda: d.app.screen is d.main)
         screen = await opened(d)
         await d.press("tab", "right")
@@ -90,13 +83,13 @@ async def test_the_next_dialog_has_the_choices_of_the_last_start_also_in_a_new_d
         await d.until(lambda: d.app.screen is d.main)
         await opened(d)
         await d.shows("[claude]")
-        await d.shows("[plan]")
+        await d.shows("[auto]")
         await d.shows("opus")
         await d.until((d.manager.home / "dashboard.toml").exists)
     async with dashboard(size=size) as d:
         await opened(d)
         await d.shows("[claude]")
-        await d.shows("[plan]")
+        await d.shows("[auto]")
 
 
 async def test_full_danger_is_chosen_each_time(dashboard):

@@ -268,7 +268,6 @@ async def test_what_is_read_while_it_is_claimed_is_not_told(dashboard, slow):
 
 @pytest.mark.parametrize("read_only", [True, False])
 async def test_in_tmux_who_only_looks_tells_without_a_claim(dashboard, manager, tmp_path, monkeypatch, read_only):
-    manager.home.mkdir(exist_ok=True)
     (tmp_path / "tmux").write_text("#!/bin/sh\necho @1\n")
     (tmp_path / "tmux").chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")

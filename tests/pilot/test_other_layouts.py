@@ -48,15 +48,15 @@ async def test_shift_counts_and_signs_are_keys_too(dashboard):
 
 async def test_a_letter_decides_in_a_dialog_but_not_in_a_burst(dashboard, manager, monkeypatch):
     monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
-    number = manager.asks.asked("running1", command(verdicts=EVERY))
+    number = manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await press(d, "ж", ";")
         await d.screen(AskScreen)
         await press(d, "н", "y", burst=True)
         await d.shows("Keys of a burst decide nothing")
-        assert not [call for call in manager.calls if call[0] == "answer"]
+        assert manager.answers() == []
         await press(d, "н", "y")
-        await d.called("answer", number, Answer(verdict=Verdict.ALLOW))
+        await d.answered(number, Answer(verdict=Verdict.ALLOW))
 
 
 async def test_in_text_it_is_the_letter_and_with_ctrl_the_key(dashboard, manager):
@@ -77,7 +77,7 @@ async def test_a_letter_that_is_bound_keeps_its_action(dashboard):
 
 
 async def test_a_latin_letter_of_another_layout_is_no_other_key(dashboard, manager):
-    manager.asks.asked("running1", command(verdicts=EVERY))
+    manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await press(d, "ö", ";")
         await d.shows(SAYS)

@@ -4,35 +4,39 @@ import pytest
 from msgspec import structs
 
 from agentdash.sessions.model.errors import UsageError
-from agentdash.sessions.rules.limits.limits import Limits
-from agentdash.sessions.settings.sections import Preset
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
+from pilot.house import failing
 
-REVIEW = Preset(
-    agent="claude",
-    model="opus",
-    cwd="~/code/web",
-    prompt="Review {prompt}. Change nothing.",
-    options={"permission_mode": "plan", "args": ["--verbose"]},
-    limits=Limits(tokens=500),
-)
-FIX = Preset(prompt="Fix the tests.", copies=3)
-DANGER = Preset(agent="codex", options={"full_danger": True})
+PRESETS = """
+[presets.review]
+agent = "claude"
+model = "opus"
+cwd = "~/code/web"
+prompt = "Review {prompt}. Change nothing."
+options = { permission_mode = "plan", args = ["--verbose"] }
+limits = { tokens = 500 }
+[presets.fix]
+prompt = "Fix the tests."
+copies = 3
+[presets.danger]
+agent = "codex"
+options = { full_danger = true }
+"""
+BRIEF = """
+[presets.brief]
+agent = "codex"
+prompt = "go"
+options = { instructions = "Be brief.\\nNever guess.", search = true }
+"""
 
 
 @pytest.fixture
-def manager(manager):
-    manager.settings.named_starts = {
-        "review": REVIEW,
-        "fix": FIX,
-        "danger": DANGER,
-        "lost": Preset(agent="gemini", prompt="x"),
-    }
-    return manager
+def presets(manager):
+    """Presets in the settings."""
+    manager.configure(PRESETS)
 
 
-async def test_without_presets_there_is_no_such_row(dashboard, manager):
-    manager.settings.named_starts = {}
+async def test_without_presets_there_is_no_such_row(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -40,6 +44,7 @@ async def test_without_presets_there_is_no_such_row(dashboard, manager):
         assert "(none)" not in d.text()
 
 
+@pytest.mark.usefixtures("presets")
 async def test_a_preset_fills_the_fields_and_the_text_goes_where_it_belongs(dashboard):
     async with dashboard() as d:
         await d.press("n")
@@ -51,14 +56,12 @@ async def test_a_preset_fills_the_fields_and_the_text_goes_where_it_belongs(dash
         await d.shows("[plan]")
         await d.press("tab", *" of today", "enter")
         options = {"permission_mode": "plan", "args": ["--verbose"], "limits": {"tokens": 500}}
-        await d.called(
-            "spawn", "Review the diff of today. Change nothing.", "claude", "opus", "/home/ann/code/web", options
-        )
+        await d.begun("Review the diff of today. Change nothing.", "claude", "opus", "/home/ann/code/web", options)
 
 
 async def test_the_instructions_and_the_search_of_a_preset_fill_their_fields_and_stay_as_they_are(dashboard, manager):
     own = {"instructions": "Be brief.\nNever guess.", "search": True}
-    manager.settings.named_starts = {"brief": Preset(agent="codex", prompt="go", options=own)}
+    manager.configure(BRIEF)
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -66,9 +69,10 @@ async def test_the_instructions_and_the_search_of_a_preset_fill_their_fields_and
         await d.shows("Be brief. Never guess.")
         await d.shows(" default  [on]  off")
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", own)
+        await d.begun("go", "codex", None, "/home/ann/code/api", own)
 
 
+@pytest.mark.usefixtures("presets")
 async def test_another_preset_takes_over_what_was_written(dashboard):
     async with dashboard() as d:
         await d.press("n")
@@ -81,9 +85,10 @@ async def test_another_preset_takes_over_what_was_written(dashboard):
         await d.press("left", "left")
         await d.until(lambda: screen.fields.prompt.text == "it")
         await d.press("right", "right", "enter")
-        await d.called("spawn_copies", 3, "Fix the tests.\n\nit")
+        await d.until(lambda: [one.task for one in d.manager.begun()] == ["Fix the tests.\n\nit"] * 3)
 
 
+@pytest.mark.usefixtures("presets")
 async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
     async with dashboard() as d:
         await d.press("n")
@@ -97,21 +102,23 @@ async def test_what_is_chosen_by_hand_wins_over_the_preset(dashboard):
         await d.shows("[read-only]")
         await d.until(lambda: not screen._danger.display)
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"sandbox": "read-only"})
+        await d.begun("go", "codex", None, "/home/ann/code/api", {"sandbox": "read-only"})
 
 
-async def test_a_preset_whose_agent_is_missing_says_so(dashboard):
+@pytest.mark.usefixtures("presets")
+async def test_a_preset_whose_agent_is_missing_says_so(dashboard, tmp_path):
+    (tmp_path / "programs" / "claude").unlink()
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.press("shift+tab", *["right"] * 9)
-        await d.shows("gemini is not installed: using another agent.")
+        await d.press("shift+tab", "right")
+        await d.shows("claude is not installed: using another agent.")
 
 
 async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):
-    plan = manager.plan
+    plan = manager.reader.plan
     warning = "The tokens limit is checked only when a turn ends."
-    monkeypatch.setattr(manager, "plan", lambda start: structs.replace(plan(start), warnings=(warning,)))
+    monkeypatch.setattr(manager.reader, "plan", lambda start: structs.replace(plan(start), warnings=(warning,)))
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -119,11 +126,11 @@ async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_sta
         await d.shows("$ codex exec")
 
 
-async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard, manager):
+async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard, manager, monkeypatch):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        manager.error = UsageError("The cost limit cannot work.")
+        monkeypatch.setattr(manager, "spawn", failing(UsageError("The cost limit cannot work.")))
         await d.press(*"go", "enter")
         await d.shows("The cost limit cannot work.")
         dialog = await d.screen(NewSessionScreen)

@@ -41,8 +41,9 @@ async def test_a_filter_shows_what_was_put_away_marked_as_such(dashboard, kept, 
 async def test_a_built_in_view_leads_there_and_u_brings_the_row_back(dashboard, kept, name, sid):
     async with dashboard() as d:
         await d.press("V")
-        screen = await d.screen(ViewsScreen)
-        names = list(screen._views)
+        await d.screen(ViewsScreen)
+        listed = d.text().partition("─ Views ─")[2].partition("╰")[0]
+        names = [line.partition("│ ▌")[2].split("  ")[0] for line in listed.splitlines() if "│ ▌" in line]
         await d.press(*["j"] * names.index(name), "enter")
         await d.until(lambda: d.main.table.selected is not None and d.main.table.selected.id == sid)
         await d.shows(f"task of {sid}")  # its steps can be read

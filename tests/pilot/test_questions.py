@@ -9,8 +9,7 @@ from pilot.examples import session
 QUEUED = session("queued01", Status.QUEUED, "wait for a place", created=9)
 
 
-async def test_a_queued_session_leaves_the_queue_and_gets_no_signal(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager, "processes", lambda _: [])
+async def test_a_queued_session_leaves_the_queue_and_gets_no_signal(dashboard, manager):
     manager.put(QUEUED)
     async with dashboard() as d:
         await d.select("queued01")
@@ -20,8 +19,7 @@ async def test_a_queued_session_leaves_the_queue_and_gets_no_signal(dashboard, m
         assert "SIG" not in d.text()
 
 
-async def test_a_finished_session_is_moved_to_the_trash_and_nothing_is_stopped(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager, "processes", lambda _: [])
+async def test_a_finished_session_is_moved_to_the_trash_and_nothing_is_stopped(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("D")
@@ -65,10 +63,10 @@ async def test_a_dialog_is_as_wide_as_there_is_room_up_to_120(dashboard):
             await d.press("n")
 
 
-async def test_a_long_command_is_cut_in_its_middle(dashboard, manager, monkeypatch):
-    processes = manager.processes("running1")
-    long = structs.replace(processes[0], command=f"python -c {'x' * 300} --only-this-end-differs")
-    monkeypatch.setattr(manager, "processes", lambda _: [long, *processes[1:]])
+async def test_a_long_command_is_cut_in_its_middle(dashboard, manager):
+    first, *others = manager.processes
+    long = structs.replace(first, command=f"python -c {'x' * 300} --only-this-end-differs")
+    manager.processes = [long, *others]
     async with dashboard() as d:
         await d.select("running1")
         await d.press("x")

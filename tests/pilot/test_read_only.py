@@ -21,20 +21,22 @@ def keys_of_what_changes():
 
 async def test_no_key_changes_anything(dashboard):
     async with dashboard(settings=LOOK) as d:
+        before = d.manager.rows()
         for one in SESSIONS:
             await d.select(one.id)
             await d.press(*keys_of_what_changes())
             assert d.app.screen is d.main
             assert d.app.focused is d.main.table
-        assert d.manager.calls == []
+        assert d.manager.rows() == before
 
 
 async def test_looking_does_not_even_mark_as_seen(dashboard):
     async with dashboard(settings=LOOK) as d:
+        before = d.manager.get("done0001")
         await d.select("done0001")
         await d.press("enter", "G", "escape")
         await d.shows("1 done new")
-        assert d.manager.calls == []
+        assert (d.manager.get("done0001"), before.seen_at) == (before, None)
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)])
@@ -58,6 +60,7 @@ async def test_the_prompt_takes_no_text(dashboard):
 
 async def test_palette_and_command_line_do_not_offer_it(dashboard):
     async with dashboard(settings=LOOK) as d:
+        before = d.manager.rows()
         await d.select("running1")
         offered = {command.title for command in d.app.get_system_commands(d.main)}
         assert not any(title.startswith(("stop", "kill", "new", "prompt")) for title in offered)
@@ -66,11 +69,12 @@ async def test_palette_and_command_line_do_not_offer_it(dashboard):
             await d.shows("The dashboard is read-only.")
             await d.press("escape")
             await d.until(lambda: d.app.screen is d.main)
-        assert d.manager.calls == []
+        assert d.manager.rows() == before
 
 
 async def test_no_operation_gets_through_to_the_manager(dashboard):
     async with dashboard(settings=LOOK) as d:
+        before = d.manager.rows()
         asked: SessionActions = d.main.operations
         one = d.manager.get("failed01")
         await asked.putting_away.undo()
@@ -84,7 +88,7 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         await asked.stopping.stop(one, now=True)
         await asked.seen(one)
         await d.shows("The dashboard is read-only: no stop.")
-        assert d.manager.calls == []
+        assert d.manager.rows() == before
 
 
 async def test_side_by_side_says_so_in_its_last_line(dashboard):

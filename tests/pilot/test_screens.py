@@ -53,9 +53,10 @@ async def check_sizes(d, screen):
 
 
 @pytest.fixture
-def fixed_log(manager, monkeypatch):
+def fixed_log(tmp_path, monkeypatch):
     """Nothing that is told depends on where and when the test runs."""
-    monkeypatch.chdir(manager.home.parent)  # where a session would start is said in some screens
+    (tmp_path / "config.toml").unlink()
+    monkeypatch.chdir(tmp_path)  # where a session would start is said in some screens
     monkeypatch.setattr("agentdash.tui.services.background.MessageLog", lambda: MessageLog(lambda: T0))
 
 

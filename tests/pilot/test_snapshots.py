@@ -6,14 +6,12 @@ After a change that was meant: ``pytest tests/pilot/test_snapshots.py --snapshot
 import time
 from string import ascii_letters, digits
 
-import factories
 import pytest
 from factories import T0
 from msgspec import structs
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from agentdash.sessions.model.errors import UsageError
-from agentdash.sessions.model.session import Activity, Plan, Status, StepKind
+from agentdash.sessions.model.session import Activity, Change, Plan, Status, Step, StepKind
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.rules.conversation.marks import MarkKind
@@ -28,7 +26,7 @@ from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.examples import EVERY, SESSIONS, TALK, command, session
-from pilot.fake_usage import MONTH, TODAY
+from pilot.month import MONTH, TODAY
 from pilot.terminal import strips
 
 
@@ -45,9 +43,10 @@ def screen(snapshot):
 
 
 @pytest.fixture(autouse=True)
-def fixed_words(manager, monkeypatch):
+def fixed_words(place, tmp_path, monkeypatch):
     """Nothing on the screen depends on where and when the test runs."""
-    monkeypatch.setenv("HOME", str(manager.home.parent))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("pilot.house.here", str)
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setattr("agentdash.tui.dialogs.asking.stopping.monotonic", lambda: 0.0)
@@ -90,19 +89,33 @@ async def test_main(dashboard, screen, size):
 
 EIGHT = [
     session(
-        "a", Status.WAITING, "Add dark mode to the settings page", created=0, cwd="/home/ann/code/web", reason="may I?"
+        "aaaaaaaa", Status.WAITING, "Add dark mode to the settings page", created=0, cwd="/home/ann/code/web",
+        reason="may I?"
     ),
-    session("b", Status.FAILED, "Upgrade the build", created=1, reason="401 invalid API key: the key was revoked"),
-    session("c", Status.DONE, "Choose a queue", created=2, asks="Redis or Postgres: which one do you prefer?"),
     session(
-        "d", Status.RUNNING, "Split the monolith into services, step by step, and keep every test green", created=3,
+        "bbbbbbbb", Status.FAILED, "Upgrade the build", created=1,
+        reason="401 invalid API key: the key was revoked"
+    ),
+    session("cccccccc", Status.DONE, "Choose a queue", created=2, asks="Redis or Postgres: which one do you prefer?"),
+    session(
+        "dddddddd", Status.RUNNING, "Split the monolith into services, step by step, and keep every test green",
+        created=3,
         steps=12, activity=Activity(StepKind.COMMAND, "pytest -q tests/orders", T0 - 12_000, running=True),
         plan=Plan(1, 5, "Freeze the clock"),
     ),
-    session("e", Status.DONE, "Write the migration", created=4, steps=9, last_message="All 19 tests pass. Done."),
-    session("f", Status.QUEUED, "Fix the flaky login test, add a regression test (1/2)", created=5, reason="1 ahead"),
-    session("g", Status.QUEUED, "Fix the flaky login test, add a regression test (2/2)", created=6, reason="2 ahead"),
-    session("h", Status.STOPPED, "Rename the store", created=7, seen_at=T0, seen_steps=0),
+    session(
+        "eeeeeeee", Status.DONE, "Write the migration", created=4, steps=9,
+        last_message="All 19 tests pass. Done."
+    ),
+    session(
+        "ffffffff", Status.QUEUED, "Fix the flaky login test, add a regression test (1/2)", created=5,
+        reason="1 ahead"
+    ),
+    session(
+        "gggggggg", Status.QUEUED, "Fix the flaky login test, add a regression test (2/2)", created=6,
+        reason="2 ahead"
+    ),
+    session("hhhhhhhh", Status.STOPPED, "Rename the store", created=7, seen_at=T0, seen_steps=0),
 ]  # fmt: skip
 MANY = [
     structs.replace(EIGHT[number % 8], id=f"s{number:07}", title=f"{EIGHT[number % 8].title} {number}")
@@ -114,8 +127,7 @@ MANY = [
 @pytest.mark.parametrize("sessions", [[], EIGHT, MANY], ids=["none", "eight", "many"])
 async def test_sections(dashboard, screen, manager, monkeypatch, tmp_path, sessions, size):
     monkeypatch.chdir(tmp_path)
-    manager.log.clear()
-    manager.seq = 0
+    manager.empty()
     for one in sessions:
         manager.put(one)
     async with dashboard(size=size) as d:
@@ -164,15 +176,15 @@ async def test_writing_a_prompt(dashboard, screen):
 
 
 async def test_no_sessions(dashboard, screen, manager, monkeypatch, tmp_path):
-    manager.log.clear()
-    manager.seq = 0
+    manager.empty()
     monkeypatch.chdir(tmp_path)
     async with dashboard(size=(80, 24)) as d:
         await d.shows("No sessions yet.")
         assert drawn(d.app) == screen
 
 
-async def test_new_session(dashboard, screen):
+async def test_new_session(dashboard, screen, manager):
+    manager.put(structs.replace(manager.get("waiting1"), cwd="/tmp"))
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -183,16 +195,16 @@ async def test_new_session(dashboard, screen):
 
 async def test_new_session_that_cannot_start(dashboard, screen):
     async with dashboard(size=(80, 24)) as d:
-        d.manager.error = UsageError("The folder /x does not exist.")
         await d.press("n")
         await d.screen(NewSessionScreen)
+        await d.press(*"go", "tab", "tab", "tab", *["backspace"] * 60, *"/x")
         await d.shows("The folder /x does not exist.")
         assert drawn(d.app) == screen
 
 
 async def test_no_agent_installed(dashboard, screen, manager, monkeypatch):
     missing = [AgentInfo(name="codex", title="Codex", installed=False, hint="npm install -g @openai/codex")]
-    monkeypatch.setattr(manager.settings, "agents", lambda folder=None: missing)
+    monkeypatch.setattr(manager.reader.settings, "agents", lambda folder=None: missing)
     async with dashboard(size=(80, 24)) as d:
         await d.press("n")
         await d.screen(NoAgentScreen)
@@ -300,7 +312,7 @@ _ASKS = {
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("kind", sorted(_ASKS))
 async def test_ask(dashboard, screen, manager, kind, size):
-    manager.asks.asked("running1", _ASKS[kind], due_in=250)
+    manager.ask("running1", _ASKS[kind], due_in=250)
     async with dashboard(size=size) as d:
         await d.select("running1")
         await d.press("semicolon")
@@ -312,13 +324,13 @@ async def test_ask(dashboard, screen, manager, kind, size):
 @pytest.mark.parametrize("size", [(160, 45), (80, 24)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("state", [AskState.EXPIRED, AskState.SENT])
 async def test_ask_that_ended(dashboard, screen, manager, state, size):
-    number = manager.asks.asked("running1", _ASKS["command"])
+    number = manager.ask("running1", _ASKS["command"])
     async with dashboard(size=size) as d:
         await d.select("running1")
         await d.press("semicolon")
         card = await d.screen(AskScreen)
         await d.until(lambda: card.settling.is_drawn)
-        manager.asks.ended(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
+        manager.end_ask(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
         await d.shows("enied")
         assert drawn(d.app) == screen
 
@@ -326,10 +338,9 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("key", ["B", "minus"], ids=["fork", "rewind"])
 async def test_conversation(dashboard, screen, manager, key, size):
-    manager.steps["done0001"] = TALK
-    manager.turns["done0001"] = [factories.turn(n, session="done0001", created_at=T0) for n in (1, 2, 3)]
-    manager.conversation.marked("done0001", MarkKind.REWIND, turn=2)
-    manager.conversation.how = "retold"
+    changed = Step(turn=2, index=2, kind=StepKind.FILE_CHANGE, changes=(Change(path="src/table.py", kind="update"),))
+    manager.tell("done0001", [*TALK, changed, Step(turn=2, index=3, kind=StepKind.COMMAND, command="make")])
+    manager.mark("done0001", MarkKind.REWIND, turn=2)
     async with dashboard(size=size) as d:
         await d.select("done0001")
         await d.press("enter")
@@ -372,7 +383,7 @@ async def test_a_family(dashboard, manager, screen, size, folded, plain):
 )
 async def test_usage(dashboard, manager, monkeypatch, screen, size, plain):
     monkeypatch.setattr("agentdash.tui.screens.usage.day_of", lambda _: TODAY)
-    manager.used.facts = list(MONTH)
+    manager.use(MONTH)
     async with dashboard(size=size, plain_ascii=plain) as d:
         await ready(d)
         await d.press("dollar_sign")

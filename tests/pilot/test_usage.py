@@ -3,13 +3,16 @@
 import pytest
 from msgspec import structs
 
+from agentdash.sessions.model.session import Status
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens import usage_figures
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.state.ui_state import FILE
-from pilot.fake_usage import MONTH, TODAY, used
+from pilot.examples import session
+from pilot.house import counted
+from pilot.month import MONTH, TODAY, used
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +21,14 @@ def today(monkeypatch):
 
 
 @pytest.fixture
+def queries(manager, monkeypatch):
+    """The queries of usage, each as the arguments of its call."""
+    return counted(monkeypatch, manager.reader, "usage")
+
+
+@pytest.fixture
 def month(manager):
-    manager.used.facts = list(MONTH)
+    manager.use(MONTH)
     return manager
 
 
@@ -58,7 +67,7 @@ async def test_the_sums_have_their_marks(dashboard, month):
 
 
 async def test_an_unknown_cost_is_never_zero(dashboard, manager):
-    manager.used.facts = [used("failed01", 0, "haiku", 90_000, missing=1)]
+    manager.use([used("failed01", 0, "haiku", 90_000, missing=1)])
     async with dashboard() as d:
         await opened(d)
         assert table_row(d, "haiku").split()[2] == "?"
@@ -67,22 +76,28 @@ async def test_an_unknown_cost_is_never_zero(dashboard, manager):
         assert any(one.split("│")[1].strip()[:1] == "?" for one in plot)
 
 
-async def test_d_w_and_m_change_the_length_of_a_column(dashboard, month):
+async def test_d_w_and_m_change_the_length_of_a_column(dashboard, month, queries):
     async with dashboard() as d:
         await opened(d)
         for key, words in (("w", "last 26 weeks"), ("m", "last 12 months"), ("d", "last 30 days")):
             await d.press(key)
             await d.shows(words)
-        assert [query.step for query in month.used.asked if query.step] == ["day", "week", "month", "day"]
+        assert [query.step for (query,) in queries if query.step] == ["day", "week", "month", "day"]
         await d.press("m")
         await d.shows("last 12 months")
         assert "Jan" in d.text()
 
 
 async def test_g_changes_the_group_and_c_what_is_shown(dashboard, month):
+    month.put(structs.replace(month.get("stopped1"), parent="waiting1"))
     async with dashboard() as d:
         await opened(d)
-        for by, name in (("agent", "codex"), ("folder", "code/codex"), ("lead", "waiting1"), ("session", "stopped1")):
+        for by, name in (
+            ("agent", "codex"),
+            ("folder", "code/api"),
+            ("lead", "fix the flaky"),
+            ("session", "rename the"),
+        ):
             await d.press("g")
             await d.shows(f"by {by}")
             assert name in d.text()
@@ -172,14 +187,14 @@ async def test_a_column_without_sessions_says_so(dashboard, month):
         assert isinstance(d.app.screen, UsageScreen)
 
 
-async def test_it_reads_again_after_a_change_only(dashboard, month, monkeypatch):
+async def test_it_reads_again_after_a_change_only(dashboard, month, monkeypatch, queries):
     monkeypatch.setattr(usage_screen, "LEAST_SECONDS", 0.0)
     async with dashboard() as d:
         await opened(d)
-        readings = len(month.used.asked)
+        readings = len(queries)
         await d.settled()
-        assert len(month.used.asked) == readings
-        month.used.facts.append(used("running1", 0, "haiku", 1_000, reported_usd=7.0))
+        assert len(queries) == readings
+        month.use([used("running1", 0, "haiku", 1_000, reported_usd=7.0)])
         month.put(month.get("running1"))
         await d.shows("today ≈$10.00")
 
@@ -205,7 +220,7 @@ async def test_nothing_used(dashboard, manager):
 
 
 async def test_sixty_models_are_five_series_and_the_others(dashboard, manager):
-    manager.used.facts = [used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60)]
+    manager.use(used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60))
     async with dashboard() as d:
         await opened(d)
         await d.shows("55 others")
@@ -213,12 +228,12 @@ async def test_sixty_models_are_five_series_and_the_others(dashboard, manager):
         await d.until(lambda: "model-59" in d.text())
 
 
-async def test_groups_beyond_the_most_are_counted_and_drawn_as_others(dashboard, manager, monkeypatch):
+async def test_groups_beyond_the_most_are_counted_and_drawn_as_others(dashboard, manager, monkeypatch, queries):
     monkeypatch.setattr(usage_figures, "MOST", 20)
-    manager.used.facts = [used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60)]
+    manager.use(used("done0001", n % 9, f"model-{n:02}", 1_000, reported_usd=60.0 - n) for n in range(60))
     async with dashboard() as d:
         screen = await opened(d)
-        assert {query.most for query in manager.used.asked if query.step} == {20}
+        assert {query.most for (query,) in queries if query.step} == {20}
         await d.shows("55 others")
         drawn = sum(sum(bar.parts) for bar in usage_figures.picture(screen.figures, screen.view).columns)
         assert drawn == pytest.approx(screen.figures.table.total.cost.known_usd)
@@ -232,7 +247,7 @@ async def test_groups_beyond_the_most_are_counted_and_drawn_as_others(dashboard,
 
 
 async def test_the_group_without_a_lead_is_named(dashboard, manager):
-    manager.used.facts = [used("done0001", 0, "haiku", 1_000, reported_usd=1.0) | {"lead": ""}]
+    manager.use([used("done0001", 0, "haiku", 1_000, reported_usd=1.0)])
     async with dashboard() as d:
         await opened(d)
         await d.press("g", "g", "g")
@@ -244,9 +259,9 @@ async def test_the_group_without_a_lead_is_named(dashboard, manager):
 
 async def test_the_legend_keeps_the_ends_of_folders(dashboard, manager):
     folder = "/home/ann/code/long/path/of/a/client/project-{}"
-    manager.used.facts = [
-        used("done0001", 0, "haiku", 1_000, reported_usd=1.0) | {"folder": folder.format(n)} for n in range(3)
-    ]
+    for n in range(3):
+        manager.put(session(f"folder0{n}", Status.DONE, "x", created=n, cwd=folder.format(n)))
+        manager.use([used(f"folder0{n}", 0, "haiku", 1_000, reported_usd=1.0)])
     async with dashboard(size=(100, 30)) as d:
         await opened(d)
         await d.press("g", "g")
@@ -306,7 +321,8 @@ async def test_the_way_back_fits_into_fifty_columns(dashboard, month):
 
 
 async def test_unknown_tokens_are_a_lower_bound(dashboard, manager):
-    manager.used.facts = [used("done0001", 0, "haiku", 1_000, reported_usd=1.0, tokens_missing=1)]
+    known, unknown = used("done0001", 0, "haiku", 1_000), used("failed01", 0, "haiku", 0, tokens_missing=1)
+    manager.use([known | {"reported_usd": 1.0}, unknown])
     async with dashboard() as d:
         await opened(d)
         await d.press("c")
@@ -323,8 +339,8 @@ async def test_the_unknown_sessions_fit_into_fifty_columns(dashboard, month):
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24), (30, 8)])
 async def test_hostile_and_wide_names_stay_in_their_cells(dashboard, manager, size):
     names = ("模型" * 40, "\x1b[31mred\x1b[0m\r\n\x07", "\u202eevil", "", "é" * 300, "🧪👨‍👩‍👧" * 9)
-    manager.used.facts = [used("done0001", n, name, 1_000, reported_usd=1.0) for n, name in enumerate(names)]
-    manager.used.facts += [used("done0001", 0, "nan", 1, reported_usd=float("nan"))]
+    manager.use(used("done0001", n, name, 1_000, reported_usd=1.0) for n, name in enumerate(names))
+    manager.use([used("done0001", 0, "endless", 1, reported_usd=float("inf"))])
     async with dashboard(size=size) as d:
         await opened(d)
         assert "\x1b" not in d.text()
