@@ -47,7 +47,7 @@ class MessageLog:
 
 
 _BEGAN = datetime.now(UTC).replace(microsecond=0)
-"""Start of this dashboard, in whole seconds as :func:`.crash_log.record` writes them."""
+"""Start of this dashboard, in whole seconds as :func:`record` writes them."""
 
 
 def crash_lines(home: Path, since: datetime = _BEGAN) -> list[str]:

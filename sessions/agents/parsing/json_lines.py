@@ -80,7 +80,7 @@ def _plain(data: bytes) -> tuple[bool, Any]:
 
 
 def decoded(data: bytes | str | Raw, kind: type[T]) -> T | None:
-    """Decode JSON strictly as a value of a type; None if it is no such value."""
+    """Decode JSON strictly as a value of a type; None if it is not one."""
     try:
         return msgspec.json.decode(data, type=kind)
     except UNREADABLE:

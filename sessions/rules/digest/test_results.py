@@ -37,8 +37,8 @@ _VERBS = {
 """Programs that run tests if their first word is one of these."""
 
 _TARGET = re.compile(r"(?:(?:unit|integration|e2e)?[-_]?tests?(?:[-_:./].*)?|check|e2e|pytest)")
-_GRADLE_TASK = re.compile(r"(?:.*:)?(?:test|check|test[A-Z]\w*|integrationTest|connected\w*Test|\w+UnitTest)")
-_MAVEN_GOAL = re.compile(r"test|verify|integration-test|(?:surefire|failsafe):.*test")
+_GRADLE_TASK = re.compile(r"\A(?:.*:)?(?:test|check|test[A-Z]\w*|integrationTest|connected\w*Test|\w+UnitTest)")
+_MAVEN_GOAL = re.compile(r"\A(?:test|verify|integration-test|(?:surefire|failsafe):.*test)")
 _TARGETS = {
     "make": _TARGET, "gmake": _TARGET, "just": _TARGET, "task": _TARGET, "ninja": _TARGET, "nx": _TARGET,
     "turbo": _TARGET, "gradle": _GRADLE_TASK, "gradlew": _GRADLE_TASK, "mvn": _MAVEN_GOAL, "mvnw": _MAVEN_GOAL,
