@@ -110,6 +110,7 @@ async def test_a_theme_chosen_by_key_stays_while_the_file_says_the_same(dashboar
 
 
 async def test_the_first_file_is_made_when_it_is_opened(dashboard, editor):
+    config_path().unlink()
     async with dashboard() as d:
         await opened(d)
         await d.shows("no config file, using defaults")
@@ -153,6 +154,7 @@ async def test_broken_settings_are_told_from_the_start(dashboard, editor):
 
 
 async def test_the_environment_is_no_part_of_the_file(dashboard, editor):
+    config_path().unlink()
     async with dashboard() as d:
         await opened(d)
         await d.press(*"AGENTDASH_CONFIG", "enter")
