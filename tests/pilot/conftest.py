@@ -32,7 +32,6 @@ IN_MEMORY = {
     "test_named_keys",
     "test_outside",
     "test_queue",
-    "test_trusting",
     "test_viewer",
     "test_writing",
 }

@@ -1,24 +1,21 @@
 """The settings of a project in the dashboard: their line in the dialog of a start, and the dialog that trusts them."""
 
-import pytest
-from msgspec import structs
+from pathlib import Path
 
-from agentdash.sessions.service.projects.file import NAME, read
-from agentdash.sessions.service.projects.review import review
-from agentdash.sessions.service.projects.trust import TrustStore
-from agentdash.sessions.settings.config import read_settings
-from agentdash.sessions.settings.sections import Preset
+import pytest
+
+from agentdash.sessions.service.projects.file import NAME
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.starting.trust import TrustScreen
+from pilot.house import here
 
-TEXT = '[agents.codex]\nsandbox = "read-only"\n[limits]\ntokens = 900\n'
+TEXT = '[agents.codex]\nsandbox = "read-only"\n[limits]\ntokens = 900\n[presets.look]\nprompt = "Look."\n'
 
 
 @pytest.fixture
-def write(tmp_path, manager):
-    """Writes the file of the project, and lets each folder have it."""
-    path = tmp_path / NAME
-    store = TrustStore(tmp_path / "trust-of-the-test")
+def write(manager):
+    """Writes the file of the project, and trusts what it was before."""
+    path = Path(here("/home/ann/code/api")) / NAME
 
     def written(text, *, before=None):
         for content in (before, text):
@@ -26,31 +23,23 @@ def write(tmp_path, manager):
                 path.write_text(content)
                 path.chmod(0o600)
             if content is before is not None:
-                store.put(read(path))
-        manager.settings.project = review(path, store, read_settings(tmp_path / "none.toml", ""))
+                trust(manager)
 
     return written
 
 
-@pytest.fixture
-def narrower(manager, monkeypatch):
-    """Lets the agents have the project's sandbox, and the presets the project's, while it is trusted."""
-    usual = manager.settings.agents
+def project(manager):
+    """The settings of the project."""
+    return manager.reader.settings.project_of(here("/home/ann/code/api"))
 
-    def agents(folder=None):
-        found = usual()
-        trusted = manager.settings.project is not None and manager.settings.project.state == "trusted"
-        return [structs.replace(found[0], mode="read-only"), *found[1:]] if trusted else found
 
-    def presets(folder=None):
-        return {"look": Preset(prompt="Look.")} if agents()[0].mode == "read-only" else {}
-
-    monkeypatch.setattr(manager.settings, "agents", agents)
-    monkeypatch.setattr(manager.settings, "presets", presets)
+def trust(manager):
+    """Trust them, as another front end does."""
+    manager.projects.trust(project(manager))
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 20)])
-async def test_the_dialog_shows_an_untrusted_project_and_trusts_it(dashboard, write, narrower, size):
+async def test_the_dialog_shows_an_untrusted_project_and_trusts_it(dashboard, write, size):
     write(TEXT)
     async with dashboard(size=size) as d:
         await d.press("n")
@@ -66,10 +55,10 @@ async def test_the_dialog_shows_an_untrusted_project_and_trusts_it(dashboard, wr
         await d.shows("[read-only]")
         await d.shows("[(none)]")
         await d.shows("in force.")
-        assert [call[0] for call in d.manager.calls if call[0] in ("trust", "forget")] == ["trust"]
+        assert project(d.manager).state == "trusted"
 
 
-async def test_a_mode_that_the_user_chose_stays_when_the_project_is_trusted(dashboard, write, narrower):
+async def test_a_mode_that_the_user_chose_stays_when_the_project_is_trusted(dashboard, write):
     write(TEXT)
     async with dashboard() as d:
         await d.press("n")
@@ -82,7 +71,7 @@ async def test_a_mode_that_the_user_chose_stays_when_the_project_is_trusted(dash
         await d.shows("in force.")
         await d.shows("[danger-full-access]")
         await d.press("enter")
-        await d.called("spawn", "go", "codex", None, "/home/ann/code/api", {"sandbox": "danger-full-access"})
+        await d.begun("go", "codex", None, "/home/ann/code/api", {"sandbox": "danger-full-access"})
 
 
 @pytest.mark.parametrize("key", ["n", "escape", "q", "enter", "x"])
@@ -93,7 +82,7 @@ async def test_only_y_trusts(dashboard, write, key):
         await d.screen(TrustScreen)
         await d.press(key, "escape")
         await d.until(lambda: d.app.screen is d.main)
-        assert not [call for call in d.manager.calls if call[0] == "trust"]
+        assert project(d.manager).state == "untrusted"
 
 
 async def test_a_change_is_shown_as_a_diff_and_no_character_hides_another(dashboard, write):
@@ -106,7 +95,7 @@ async def test_a_change_is_shown_as_a_diff_and_no_character_hides_another(dashbo
         assert "\u202e" not in d.text()
         await d.press("f")
         await d.until(lambda: d.app.screen is d.main)
-        assert [call[0] for call in d.manager.calls if call[0] in ("trust", "forget")] == ["forget"]
+        assert project(d.manager).state == "untrusted"
 
 
 async def test_a_long_value_is_shown_whole(dashboard, write):
@@ -131,12 +120,12 @@ async def test_a_file_that_cannot_be_in_force_shows_the_reason_and_cannot_be_tru
         assert isinstance(d.app.screen, TrustScreen)
         await d.press("escape")
         await d.screen(NewSessionScreen)
-        assert not [call for call in d.manager.calls if call[0] in ("trust", "forget")]
+        assert d.manager.projects.trusted() == []
 
 
-async def test_a_trusted_project_is_in_force_and_can_be_forgotten(dashboard, write, manager, narrower):
+async def test_a_trusted_project_is_in_force_and_can_be_forgotten(dashboard, write, manager):
     write(TEXT)
-    manager.settings.project = structs.replace(manager.settings.project, state="trusted")
+    trust(manager)
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
