@@ -31,9 +31,7 @@ IN_MEMORY = {
     "test_every_action",
     "test_named_keys",
     "test_outside",
-    "test_queue",
     "test_viewer",
-    "test_writing",
 }
 """The modules whose sessions are in memory."""
 

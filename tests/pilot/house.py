@@ -83,6 +83,8 @@ class House(SessionManager):
             monkeypatch.setattr(f"agentdash.sessions.{place}.send_runner", self._sent)
         monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop.poke", self._poked)
         monkeypatch.setattr("agentdash.sessions.runner.runner_process.subprocess", None)  # no process starts
+        warm = lambda _, turn: self.get(turn.session).warm_since is not None  # noqa: E731
+        monkeypatch.setattr("agentdash.sessions.service.lifecycle.stop._has_processes", warm)
         living = lambda _, turn: list(self.processes) if _at_work(turn.status) else []  # noqa: E731
         monkeypatch.setattr("agentdash.sessions.service.reader.process_list", living)
         for name in ("codex", "claude"):
@@ -182,6 +184,9 @@ class House(SessionManager):
                 " WHERE session = ? AND n = ?",
                 (one.status, one.reason, stopped, one.updated_at if one.status.ended else None, one.id, one.turn),
             )
+            if one.steers:
+                live = "UPDATE turns SET launch = json_set(launch, '$.transport', 'live') WHERE session = ? AND n = ?"
+                db.execute(live, (one.id, one.turn))
             begun = db.execute("SELECT max(n) AS n FROM turns WHERE session = ?", (one.id,)).fetchone()["n"]
             for n in range(begun + 1, one.turn + 1):
                 _insert(db, "turns", _turn_row(_turn(one, n), Launch(argv=(one.agent,)), _identity(one)))
@@ -260,6 +265,25 @@ class House(SessionManager):
                 marks = ", ".join("?" * len(whole))
                 db.execute(f"INSERT INTO use_sums ({', '.join(whole)}) VALUES ({marks})", tuple(whole.values()))
 
+    def enqueue(self, session_id: str, *texts: str) -> None:
+        """Send prompts to a session that cannot take them now, the first a minute ago, the next two minutes ago..."""
+        for text in texts:
+            sent = self.prompts.inject(session_id, text)
+            with self.store.database.transaction() as db:
+                asked = T0 - 60_000 * (sent.position or 0)
+                db.execute("UPDATE queue SET created_at = ? WHERE id = ?", (asked, sent.prompt.id))
+
+    def unconfirm(self, session_id: str, turn: int, text: str) -> None:
+        """Let nobody know whether the agent got the prompt of a turn."""
+        with self.store.database.transaction() as db:
+            db.execute(
+                "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'seen', ?)",
+                (session_id, turn, text, T0 - 60_000),
+            )
+            db.execute(
+                "UPDATE prompts SET state = 'unconfirmed' WHERE session = ? AND turn = ?", (session_id, turn)
+            )
+
     def requests(self, session_id: str) -> list[str]:
         """The kinds of the stops that were requested of a session, in order."""
         rows = self.store.database.rows("SELECT kind FROM requests WHERE session = ? ORDER BY id", (session_id,))
@@ -296,8 +320,8 @@ class House(SessionManager):
             file.write(text)
 
     def _hold(self, one: Session) -> None:
-        """Hold the lock of a session at work, as its runner does."""
-        at_work = _at_work(one.status)
+        """Hold the lock of a session at work, or whose agent waits for prompts, as its runner does."""
+        at_work = _at_work(one.status) or one.warm_since is not None
         if at_work and one.id not in self._locks:
             lock = runner_lock.hold(self.layout.session(one.id).lock)
             assert lock is not None
@@ -332,12 +356,16 @@ class House(SessionManager):
         if not self.may_end.is_set():
             return True  # it is woken again in a moment
         for request in asked:
-            receipt = Receipt(session=session_id, status=Status.STOPPED, ended=ENDED, left=LEFT, duration_ms=1200)
-            log = TurnLog(self.store, session_id, request["turn"], OWNER)
-            log.stopping(request["asked_by"])
-            outcome = Outcome(status=Status.STOPPED, reason=None, stop_by=request["asked_by"], receipt=receipt)
-            log.end(Facts(), outcome, 1, builder(self.layout, self.store))
-            self._hold(self.get(session_id))
+            one, log = self.get(session_id), TurnLog(self.store, session_id, request["turn"], OWNER)
+            gone = {} if request["kind"] == "interrupt" else {"ended": ENDED, "left": LEFT}
+            receipt = Receipt(session=session_id, status=Status.STOPPED, duration_ms=1200, **gone)
+            if one.status.ended:
+                self.put(structs.replace(one, warm_since=None))
+            else:
+                log.stopping(request["asked_by"])
+                outcome = Outcome(status=Status.STOPPED, reason=None, stop_by=request["asked_by"], receipt=receipt)
+                log.end(Facts(), outcome, 1, builder(self.layout, self.store))
+                self._hold(self.get(session_id))
             log.answer(receipt)
         return bool(asked)
 

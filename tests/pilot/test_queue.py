@@ -4,8 +4,7 @@ import pytest
 from factories import T0
 from msgspec import structs
 
-from agentdash.sessions.agents.capabilities import Allowance
-from agentdash.sessions.model.session import Prompt, Status
+from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.queue import QueueScreen
@@ -33,7 +32,7 @@ async def test_a_busy_session_takes_a_prompt_and_says_before_and_after_where_it_
         await reading(d, "running1")
         await d.shows("(queued #1, after turn 1) ──")
         await d.press("i", *"then the docs", "enter")
-        await d.called("inject", "running1", "then the docs")
+        await d.sent("running1", "then the docs")
         await d.shows("Queued #1, after turn 1.")
         await d.shows("1 queued, after turn 1")
         await d.shows("(queued #2, after turn 1) ──")
@@ -41,9 +40,10 @@ async def test_a_busy_session_takes_a_prompt_and_says_before_and_after_where_it_
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_row_shows_what_waits_what_is_held_and_what_is_unconfirmed(dashboard, manager, size):
-    manager.queue.added("running1", "then the docs")
-    change(manager, "stopped1", queued=2, held="turn 1 was stopped")
-    change(manager, "done0001", unconfirmed=1)
+    manager.enqueue("running1", "then the docs")
+    change(manager, "stopped1", held="turn 1 was stopped")
+    manager.enqueue("stopped1", "one", "two")
+    manager.unconfirm("done0001", 2, "drop the index")
     async with dashboard(size=size) as d:
         row = {line.partition("│")[0] for line in d.text().split("\n")}
         assert any("split" in line and "+1" in line.split() and "+1 held" not in line for line in row)
@@ -52,10 +52,8 @@ async def test_a_row_shows_what_waits_what_is_held_and_what_is_unconfirmed(dashb
 
 
 async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashboard, manager):
-    manager.prompts.recorded["done0001"] = [
-        Prompt(id=7, session="done0001", turn=2, text="drop the index", state="unconfirmed", created_at=T0 - 60_000)
-    ]
-    change(manager, "done0001", unconfirmed=1, seen_at=T0)
+    manager.unconfirm("done0001", 2, "drop the index")
+    change(manager, "done0001", seen_at=T0)
     async with dashboard() as d:
         await d.select("done0001")
         await d.shows("NEEDS YOU 3")
@@ -64,16 +62,14 @@ async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashb
         await d.screen(QueueScreen)
         await d.shows("unconfirmed drop the index")
         await d.press("R")
-        await d.called("resend", "done0001", 2)
+        await d.sent("done0001", "drop the index")
         await d.press("escape")
         await d.until(lambda: "is unconfirmed" not in d.text())
 
 
 async def test_an_unconfirmed_prompt_is_dismissed_after_a_question(dashboard, manager):
-    manager.prompts.recorded["done0001"] = [
-        Prompt(id=7, session="done0001", turn=2, text="drop the index", state="unconfirmed", created_at=T0 - 60_000)
-    ]
-    change(manager, "done0001", unconfirmed=1, seen_at=T0)
+    manager.unconfirm("done0001", 2, "drop the index")
+    change(manager, "done0001", seen_at=T0)
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("Q")
@@ -82,13 +78,12 @@ async def test_an_unconfirmed_prompt_is_dismissed_after_a_question(dashboard, ma
         await d.press("D")
         await d.shows("Dismiss the unconfirmed prompt of turn 2?")
         await d.press("y")
-        await d.called("dismiss", "done0001", 2)
+        await d.until(lambda: not manager.reader.unconfirmed("done0001"))
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_queue_is_above_the_box_and_takes_no_line_without_prompts(dashboard, manager, size):
-    for text in ("fix the tests", "write the docs", "bump the version", "tag it"):
-        manager.queue.added("running1", text)
+    manager.enqueue("running1", "fix the tests", "write the docs", "bump the version", "tag it")
     async with dashboard(size=size) as d:
         await reading(d, "running1")
         await d.shows("4 queued, after turn 1")
@@ -101,8 +96,8 @@ async def test_the_queue_is_above_the_box_and_takes_no_line_without_prompts(dash
 
 
 async def test_a_held_queue_says_why_and_which_key_releases_it(dashboard, manager):
-    manager.queue.added("stopped1", "fix the tests")
     change(manager, "stopped1", held="turn 1 failed")
+    manager.enqueue("stopped1", "fix the tests")
     async with dashboard() as d:
         await d.select("stopped1")
         await d.shows("1 queued, held: turn 1 failed   Q to release")
@@ -111,15 +106,19 @@ async def test_a_held_queue_says_why_and_which_key_releases_it(dashboard, manage
         await d.screen(QueueScreen)
         await d.shows("r release")
         await d.press("r")
-        await d.called("release", "stopped1")
+        await d.until(lambda: manager.get("stopped1").held is None)
         await d.shows("h hold")
 
 
 @pytest.fixture
 def three(manager):
-    for text in ("fix the tests", "write the docs", "bump the version"):
-        manager.queue.added("running1", text)
+    manager.enqueue("running1", "fix the tests", "write the docs", "bump the version")
     return manager
+
+
+async def waits(d, *texts):
+    """Wait until these prompts wait, in this order."""
+    await d.until(lambda: [one.text for one in d.manager.queue.prompts("running1")] == list(texts), f"{texts} to wait")
 
 
 async def opened(d):
@@ -137,16 +136,16 @@ async def test_the_dialog_moves_cancels_and_sends_prompts(dashboard, three, size
         await d.screen(QueueScreen)
         await d.shows("3  3m   queued      bump the version")
         await d.press("J")
-        await d.called("move", 1, 2)
+        await waits(d, "write the docs", "fix the tests", "bump the version")
         await d.shows("2  1m   queued      fix the tests")
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.shows("Cancel queued prompt 2?")
         await d.press("y")
-        await d.called("cancel", 1)
+        await waits(d, "write the docs", "bump the version")
         await d.until(lambda: "fix the tests" not in d.text())
         await d.press("s")
-        await d.called("send_now", 3)
+        await waits(d, "bump the version", "write the docs")
 
 
 async def test_a_question_comes_before_a_prompt_is_cancelled(dashboard, three):
@@ -154,7 +153,7 @@ async def test_a_question_comes_before_a_prompt_is_cancelled(dashboard, three):
         await opened(d)
         await d.press("D", "n")
         await d.screen(QueueScreen)
-        assert not [call for call in three.calls if call[0] == "cancel"]
+        await waits(d, "fix the tests", "write the docs", "bump the version")
 
 
 async def test_a_queued_prompt_is_edited_in_the_prompt_box(dashboard, three):
@@ -165,7 +164,7 @@ async def test_a_queued_prompt_is_edited_in_the_prompt_box(dashboard, three):
         box = d.main.detail.prompt.input
         assert (d.app.focused, box.text) == (box, "write the docs")
         await d.press(*" too", "enter")
-        await d.called("edit", 2, "write the docs too")
+        await waits(d, "fix the tests", "write the docs too", "bump the version")
         await d.shows("Saved: queued #2, after turn 1.")
         await d.screen(QueueScreen)
         assert box.text == ""
@@ -183,8 +182,8 @@ async def test_after_an_edit_the_queue_is_open_again_so_that_its_keys_do_not_act
         await d.screen(ConfirmScreen)
         await d.shows("Cancel queued prompt 2?")
         await d.press("y")
-        await d.called("cancel", 2)
-        assert not [call for call in three.calls if call[0] == "delete"]
+        await waits(d, "fix the tests", "bump the version")
+        assert three.trash() == set()
 
 
 async def test_after_a_cancelled_edit_the_queue_is_open_again(dashboard, three):
@@ -206,7 +205,7 @@ async def test_the_draft_comes_back_after_an_edit_that_was_cancelled(dashboard, 
         await d.press(*" x", "escape")
         box = d.main.detail.prompt.input
         await d.until(lambda: box.text == "my draft")
-        assert not [call for call in three.calls if call[0] == "edit"]
+        await waits(d, "fix the tests", "write the docs", "bump the version")
 
 
 async def test_an_edit_that_comes_too_late_becomes_the_draft(dashboard, three):
@@ -214,9 +213,10 @@ async def test_an_edit_that_comes_too_late_becomes_the_draft(dashboard, three):
         await opened(d)
         await d.press("enter")
         await d.shows("editing queued #1")
-        three.queue.taken("running1")
+        change(three, "running1", status=Status.DONE)
+        three.queue.send_now(three.queue.prompts("running1")[0])
         await d.press(*" again", "enter")
-        await d.shows("Not edited: it was sent as turn 4.")
+        await d.shows("Not edited: it was sent as turn 2.")
         assert d.main.detail.prompt.input.text == "fix the tests again"
 
 
@@ -235,17 +235,18 @@ async def test_up_without_a_queue_goes_to_the_earlier_prompt(dashboard):
         await d.press("i")
         await d.until(lambda: d.main.detail.prompt.input.earlier._texts)
         await d.press("up")
-        assert d.main.detail.prompt.input.text == "write the migration"
+        assert d.main.detail.prompt.input.text == d.manager.reader.recent_prompts()[0]
 
 
 async def test_a_read_only_dashboard_shows_the_queue_and_changes_nothing(dashboard, three):
     async with dashboard(settings=DashboardSettings(read_only=True)) as d:
+        before = three.rows()
         await opened(d)
         await d.press("s")
         await d.shows("The dashboard is read-only: no send.")
         await d.press("escape", "enter")
         await d.shows("The dashboard is read-only: no edit.")
-        assert not three.calls or {call[0] for call in three.calls} <= {"mark_seen"}
+        assert three.rows() == before
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -256,7 +257,7 @@ async def test_a_turn_is_interrupted_after_a_question_that_says_what_it_does(das
         await d.screen(ConfirmScreen)
         await d.shows("Ends its process and resumes with the next")
         await d.press("y")
-        await d.called("interrupt", "running1")
+        await d.requested("running1", "stop")
         await d.screen(MainScreen)
         await d.shows("Interrupted turn 1")
 
@@ -272,7 +273,7 @@ async def test_a_live_session_at_work_is_steered_and_keeps_its_process(dashboard
         await d.screen(ConfirmScreen)
         await d.shows("Ends the turn and keeps its process")
         await d.press("y")
-        await d.called("interrupt", "running1")
+        await d.requested("running1", "interrupt")
         await d.shows("Interrupted turn 1: its process was kept.")
 
 
@@ -286,7 +287,7 @@ async def test_a_process_that_waits_for_prompts_is_stopped_after_a_question_that
         await d.screen(ConfirmScreen)
         await d.shows("Its turn is over: ends its process")
         await d.press("y")
-        await d.called("stop", "done0001", False)
+        await d.requested("done0001", "stop")
 
 
 async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard):
@@ -296,7 +297,8 @@ async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard
         await d.press("i")
         await d.shows("Ctrl+T interrupt, send")
         await d.press(*"no, the other one", "ctrl+t")
-        await d.called("interrupt", "running1", "no, the other one")
+        await d.requested("running1", "stop")
+        await d.sent("running1", "no, the other one")
         await d.shows("Sent: turn 2.")
 
 
@@ -307,23 +309,25 @@ async def test_a_session_at_rest_offers_no_interruption(dashboard):
         await d.shows("Enter send")
         assert "interrupt" not in d.text()
         await d.press(*"go on", "ctrl+t")
-        await d.called("inject", "done0001", "go on")
+        await d.sent("done0001", "go on")
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_mode_is_chosen_for_one_prompt(dashboard, size):
+async def test_a_mode_is_chosen_for_one_prompt(dashboard, manager, size):
     async with dashboard(size=size) as d:
         await reading(d, "done0001")
-        await d.press("i", "shift+tab")
+        await d.press("i", *["shift+tab"] * 5)
         await d.shows("(turn 4) plan ──")
         await d.press(*"think first", "enter")
-        await d.called("inject", "done0001", "think first", {"permission_mode": "plan"})
+        await d.sent("done0001", "think first")
+        assert "plan" in manager.store.launch("done0001", 4).argv
         await d.until(lambda: " plan ──" not in d.text())
 
 
-async def test_modes_come_round_and_full_danger_is_not_among_them(dashboard):
+async def test_modes_come_round_and_full_danger_is_not_among_them(dashboard, manager):
+    manager.give("stopped1", {"sandbox": "read-only"})
     async with dashboard() as d:
-        await d.select("stopped1")  # codex, with the sandbox read-only
+        await d.select("stopped1")
         await d.press("i")
         await d.press("shift+tab")
         await d.shows("(turn 2) workspace-write ──")
@@ -338,7 +342,6 @@ async def test_modes_come_round_and_full_danger_is_not_among_them(dashboard):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_denied_turn_is_sent_again_with_what_was_denied(dashboard, manager, size):
-    manager.allowances["denied01"] = Allowance(options={"allowed_tools": ["Bash"]}, text="Bash allowed")
     manager.put(
         session("denied01", Status.DONE, "run the tests", created=9, agent="claude", denied=1, denied_names=("Bash",))
     )
@@ -349,7 +352,8 @@ async def test_a_denied_turn_is_sent_again_with_what_was_denied(dashboard, manag
         await d.shows("again, with Bash allowed")
         assert "unchanged" not in d.text()
         await d.press("a")
-        await d.called("retry", "denied01", "allowed")
+        await d.sent("denied01", "task of denied01")
+        assert "Bash" in manager.store.launch("denied01", 2).argv
 
 
 async def test_a_turn_that_no_setting_would_have_helped_is_not_sent_again(dashboard, manager):

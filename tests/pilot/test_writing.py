@@ -8,7 +8,6 @@ from msgspec import structs
 
 from agentdash.sessions.model.errors import SessionBusyError
 from agentdash.sessions.model.session import Status
-from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
@@ -72,7 +71,7 @@ async def test_a_word_with_an_at_sign_offers_files_and_tab_takes_one(dashboard, 
         assert box.has_focus
         await d.until(lambda: "login.py" not in d.text())
         await d.press("enter")
-        await d.called("inject", "here0001", "see @src/logout.py")
+        await d.sent("here0001", "see @src/logout.py")
 
 
 async def test_enter_takes_a_path_and_the_next_one_sends(dashboard, folder):
@@ -81,9 +80,9 @@ async def test_enter_takes_a_path_and_the_next_one_sends(dashboard, folder):
         await d.shows("README.md")
         await d.press("enter")
         assert box.text == "read (@README.md"
-        assert not [call for call in d.manager.calls if call[0] == "inject"]
+        assert d.manager.asked_of("here0001") == []
         await d.press(")", "enter")
-        await d.called("inject", "here0001", "read (@README.md)")
+        await d.sent("here0001", "read (@README.md)")
 
 
 async def test_a_path_that_was_typed_to_its_end_is_sent_by_the_first_enter(dashboard, folder):
@@ -91,7 +90,7 @@ async def test_a_path_that_was_typed_to_its_end_is_sent_by_the_first_enter(dashb
         await writing(d, text="read @src/login.p")
         await d.shows("  src/login.py")
         await d.press("y", "enter")
-        await d.called("inject", "here0001", "read @src/login.py")
+        await d.sent("here0001", "read @src/login.py")
 
 
 async def test_escape_closes_the_list_for_this_word_and_leaves_the_prompt_the_second_time(dashboard, folder):
@@ -109,14 +108,14 @@ async def test_escape_closes_the_list_for_this_word_and_leaves_the_prompt_the_se
 
 
 async def test_an_address_a_recalled_text_and_an_unknown_path_offer_nothing(dashboard, folder, manager, monkeypatch):
-    monkeypatch.setattr(manager, "recent_prompts", lambda limit=200: ["look at @log"])
+    monkeypatch.setattr(manager.reader, "recent_prompts", lambda limit=200: ["look at @log"])
     async with dashboard() as d:
         box = await writing(d, text="ann@log")
         assert not box.offers.is_open
         await d.press("up")
         assert (box.text, box.offers.is_open) == ("look at @log", False)
         await d.press("down", *" @zzz", "enter")
-        await d.called("inject", "here0001", "ann@log @zzz")
+        await d.sent("here0001", "ann@log @zzz")
 
 
 async def test_the_list_closes_when_the_cursor_leaves_the_word_or_the_box(dashboard, folder):
@@ -149,7 +148,7 @@ async def test_the_dialog_completes_paths_of_its_folder(dashboard, folder):
 async def test_earlier_prompts_are_searched_while_typing(dashboard, manager, monkeypatch, size):
     texts = ["fix the login", "write docs\nfor the login form", "rebase"]
     found = [PastPrompt(text=text, session="done0001", at=T0) for text in texts]
-    monkeypatch.setattr(manager, "past_prompts", lambda text="", limit=0: found)
+    monkeypatch.setattr(manager.reader, "past_prompts", lambda text="", limit=0: found)
     async with dashboard(size=size) as d:
         box = await writing(d, "done0001", "my draft")
         await d.press("ctrl+r")
@@ -180,7 +179,7 @@ async def test_a_search_that_is_left_keeps_the_draft(dashboard):
 
 
 async def test_without_earlier_prompts_the_search_says_so(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager, "past_prompts", lambda text="", limit=0: [])
+    monkeypatch.setattr(manager.reader, "past_prompts", lambda text="", limit=0: [])
     async with dashboard() as d:
         await writing(d, "done0001")
         await d.press("ctrl+r")
@@ -220,10 +219,13 @@ async def test_the_dialog_has_the_editor_and_the_search_too(dashboard, edits):
 
 
 async def test_a_template_is_inserted_into_the_prompt_with_its_fields_filled_in(dashboard, manager):
-    manager.settings.named_prompts = {
-        "quote": PromptTemplate(text="{{x}} {title} in {cwd}", description="the place"),
-        "other": PromptTemplate(text="other"),
-    }
+    manager.configure("""
+[templates.quote]
+text = "{{x}} {title} in {cwd}"
+description = "the place"
+[templates.other]
+text = "other"
+""")
     async with dashboard(size=(50, 24)) as d:
         await d.select("done0001")
         await d.press("f8")
@@ -235,7 +237,7 @@ async def test_a_template_is_inserted_into_the_prompt_with_its_fields_filled_in(
 
 
 async def test_a_template_is_inserted_at_the_cursor_of_a_draft(dashboard, manager):
-    manager.settings.named_prompts = {"id": PromptTemplate(text="{id}")}
+    manager.configure('[templates.id]\ntext = "{id}"\n')
     async with dashboard() as d:
         box = await writing(d, "done0001", "resume  now")
         await d.press(*["left"] * 4, "f8")
@@ -252,11 +254,11 @@ async def test_a_typed_prompt_with_braces_is_sent_as_it_is(dashboard):
     async with dashboard() as d:
         await writing(d, "done0001", "use {} and {cwd} {{x}}")
         await d.press("enter")
-        await d.called("inject", "done0001", "use {} and {cwd} {{x}}")
+        await d.sent("done0001", "use {} and {cwd} {{x}}")
 
 
 async def test_a_template_without_a_value_is_refused_with_the_reason(dashboard, manager):
-    manager.settings.named_prompts = {"quote": PromptTemplate(text="{last_message}")}
+    manager.configure('[templates.quote]\ntext = "{last_message}"\n')
     async with dashboard() as d:
         box = await writing(d, "stopped1", "my draft")
         await d.press("f8")
@@ -273,7 +275,7 @@ async def test_without_templates_the_key_says_where_they_are_made(dashboard):
 
 
 async def test_the_dialog_fills_a_template_in_for_the_start(dashboard, manager, folder):
-    manager.settings.named_prompts = {"where": PromptTemplate(text="{agent} in {cwd}")}
+    manager.configure('[templates.where]\ntext = "{agent} in {cwd}"\n')
     async with dashboard() as d:
         await d.select("here0001")
         await d.press("n")
@@ -285,7 +287,7 @@ async def test_the_dialog_fills_a_template_in_for_the_start(dashboard, manager, 
 
 
 async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_question(dashboard, manager):
-    manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {id} onto {{main}}.")}
+    manager.configure('[templates.rebase]\ntext = "Rebase {id} onto {{main}}."\n')
     async with dashboard() as d:
         await marked(d, ENDED, Status.RUNNING)
         await d.press("f8", "enter")
@@ -294,17 +296,17 @@ async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_quest
         await d.press("y")
         await d.until(lambda: said(d) == "Sent to 3 sessions.")
         for one in ENDED:
-            assert ("inject", one.id, f"Rebase {one.id} onto {{main}}.") in d.manager.calls
+            assert d.manager.asked_of(one.id) == [f"Rebase {one.id} onto {{main}}."]
 
 
 async def test_a_template_for_one_marked_session_is_in_the_box_that_sends_to_it(dashboard, manager):
-    manager.settings.named_prompts = {"id": PromptTemplate(text="resume {id}")}
+    manager.configure('[templates.id]\ntext = "resume {id}"\n')
     async with dashboard() as d:
         await marked(d, ENDED[:1], Status.RUNNING)
         await d.press("f8", "enter")
         await d.until(lambda: d.main.detail.prompt.input.text == "resume ended000")
         await d.press("enter")
-        await d.called("inject", "ended000", "resume ended000")
+        await d.sent("ended000", "resume ended000")
 
 
 async def test_a_broadcast_names_what_refused_it_and_a_repetition_has_the_same_key(dashboard, manager, monkeypatch):
