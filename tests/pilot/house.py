@@ -202,7 +202,7 @@ class House(SessionManager):
         one, folder = self.get(session_id), self.layout.session(session_id)
         for file in folder.turns.iterdir():
             file.unlink()
-        self.put(structs.replace(one, turn=max(one.turn, *(step.turn for step in steps))))
+        self.put(structs.replace(one, turn=max([one.turn, *(step.turn for step in steps)])))
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM prompts WHERE session = ?", (session_id,))
             for step in steps:

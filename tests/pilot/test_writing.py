@@ -7,13 +7,13 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model.errors import SessionBusyError
-from agentdash.sessions.model.session import Status
-from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
+from agentdash.sessions.model.session import Status, Step, StepKind
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.find import FindScreen
 from agentdash.tui.services.external_programs import ExternalPrograms
-from pilot.examples import session
+from pilot.examples import SESSIONS, session
+from pilot.house import here
 from pilot.test_marked import ENDED, marked
 from pilot.test_table import said
 
@@ -50,6 +50,11 @@ def edits(monkeypatch):
     monkeypatch.setenv("VISUAL", "ed")
     monkeypatch.setattr(ExternalPrograms, "_run", run)
     return Edits
+
+
+def prompt(turn, text):
+    """A prompt that is newer than all others; a later turn has a newer one."""
+    return Step(turn=turn, index=0, kind=StepKind.PROMPT, text=text, at=T0 + turn)
 
 
 async def writing(d, sid="here0001", text=""):
@@ -107,8 +112,8 @@ async def test_escape_closes_the_list_for_this_word_and_leaves_the_prompt_the_se
         assert d.app.focused is d.main.table
 
 
-async def test_an_address_a_recalled_text_and_an_unknown_path_offer_nothing(dashboard, folder, manager, monkeypatch):
-    monkeypatch.setattr(manager.reader, "recent_prompts", lambda limit=200: ["look at @log"])
+async def test_an_address_a_recalled_text_and_an_unknown_path_offer_nothing(dashboard, folder, manager):
+    manager.tell("failed01", [prompt(1, "look at @log")])
     async with dashboard() as d:
         box = await writing(d, text="ann@log")
         assert not box.offers.is_open
@@ -145,10 +150,9 @@ async def test_the_dialog_completes_paths_of_its_folder(dashboard, folder):
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_earlier_prompts_are_searched_while_typing(dashboard, manager, monkeypatch, size):
+async def test_earlier_prompts_are_searched_while_typing(dashboard, manager, size):
     texts = ["fix the login", "write docs\nfor the login form", "rebase"]
-    found = [PastPrompt(text=text, session="done0001", at=T0) for text in texts]
-    monkeypatch.setattr(manager.reader, "past_prompts", lambda text="", limit=0: found)
+    manager.tell("failed01", [prompt(3 - n, text) for n, text in enumerate(texts)])
     async with dashboard(size=size) as d:
         box = await writing(d, "done0001", "my draft")
         await d.press("ctrl+r")
@@ -178,8 +182,9 @@ async def test_a_search_that_is_left_keeps_the_draft(dashboard):
         assert box.text == "my draft"
 
 
-async def test_without_earlier_prompts_the_search_says_so(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager.reader, "past_prompts", lambda text="", limit=0: [])
+async def test_without_earlier_prompts_the_search_says_so(dashboard, manager):
+    for one in SESSIONS:
+        manager.tell(one.id, [])
     async with dashboard() as d:
         await writing(d, "done0001")
         await d.press("ctrl+r")
@@ -205,7 +210,8 @@ async def test_an_editor_that_fails_leaves_the_prompt(dashboard, edits):
         assert box.text == "prompt"
 
 
-async def test_the_dialog_has_the_editor_and_the_search_too(dashboard, edits):
+async def test_the_dialog_has_the_editor_and_the_search_too(dashboard, manager, edits):
+    manager.tell("failed01", [prompt(1, "add dark\nmode")])
     edits.text = "from the editor"
     async with dashboard() as d:
         await d.press("n")
@@ -232,7 +238,7 @@ text = "other"
         await d.shows("the place")
         await d.press(*"quo", "enter")
         box = d.main.detail.prompt.input
-        await d.until(lambda: box.text == "{x} write the migration in /home/ann/code/api")
+        await d.until(lambda: box.text == f"{{x}} write the migration in {here('/home/ann/code/api')}")
         assert box.has_focus
 
 
