@@ -24,13 +24,10 @@ from pilot.house import House, here
 from pilot.terminal import strips
 
 PATIENCE_SECONDS = 60
+"""Time after which what a test waits for does not come; also that a key waits for the one before it."""
 
 IN_MEMORY = {
-    "test_conversation",
     "test_dashboard",
-    "test_every_action",
-    "test_named_keys",
-    "test_outside",
     "test_viewer",
 }
 """The modules whose sessions are in memory."""
@@ -52,6 +49,7 @@ def place(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
     # A slow machine may draw the next frame only after a message would have gone.
     monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
+    monkeypatch.setattr("agentdash.tui.keys.key_queue.PATIENCE_SECONDS", PATIENCE_SECONDS)
     monkeypatch.chdir(here("/home/ann/code/api"))
 
 

@@ -15,6 +15,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
 from agentdash.sessions.rules.asks.model import Answer, Ask
 from agentdash.sessions.rules.asks.recorded import AskState
+from agentdash.sessions.rules.compaction import CompactionMark
 from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.turn_facts import Facts
@@ -184,6 +185,8 @@ class House(SessionManager):
                 " WHERE session = ? AND n = ?",
                 (one.status, one.reason, stopped, one.updated_at if one.status.ended else None, one.id, one.turn),
             )
+            if one.agent_session is not None:
+                db.execute("UPDATE turns SET agent_session = ? WHERE session = ?", (one.agent_session, one.id))
             if one.steers:
                 live = "UPDATE turns SET launch = json_set(launch, '$.transport', 'live') WHERE session = ? AND n = ?"
                 db.execute(live, (one.id, one.turn))
@@ -225,6 +228,15 @@ class House(SessionManager):
         self._release(session_id)
         with self.store.database.transaction() as db:
             db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+    def end(self, session_id: str) -> None:
+        """Let the turn of a session end as it was asked to."""
+        turn = self.get(session_id).turn
+        asked = self.store.launch(session_id, turn).compacts
+        compaction = CompactionMark(by=asked.by, step=None, words=asked.words) if asked is not None else None
+        outcome = Outcome(status=Status.DONE, reason=None, compaction=compaction)
+        TurnLog(self.store, session_id, turn, OWNER).end(Facts(), outcome, 1, builder(self.layout, self.store))
+        self._hold(self.get(session_id))
 
     def begun(self) -> list[Session]:
         """The sessions that were started, in order; not those that a test put there."""

@@ -6,15 +6,12 @@ A scenario presses keys by the names of their actions, so that it follows the re
 import os
 from contextlib import nullcontext
 
-import factories
 import pytest
+from msgspec import structs
 from textual.app import App
 
-from agentdash.sessions.model.session import Status, StepStatus
-from agentdash.sessions.service.changes.git import GitDiff
-from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.model.session import Change, Status, Step, StepKind
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
-from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
@@ -39,7 +36,8 @@ from agentdash.tui.services import external_programs, pager_editor
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import TALK, command, session
-from pilot.fake_usage import MONTH, TODAY
+from pilot.house import here
+from pilot.month import MONTH, TODAY
 
 SCENARIOS = {}
 
@@ -86,21 +84,6 @@ def programs(monkeypatch):
     return ran
 
 
-@pytest.fixture
-def changed(manager):
-    """Two files that the first session changed."""
-
-    def file(path, index):
-        edit = Edit(turn=1, index=index, kind="update", status=StepStatus.OK, diff="@@\n" + "+line\n" * 90)
-        return FileChanges(
-            path=path, absolute=f"/home/ann/{path}", kind="update", touched=1, added=90, removed=0, edits=(edit,)
-        )
-
-    found = SessionChanges(session="waiting1", cwd="/home/ann", files=(file("src/clock.py", 3), file("b.py", 3)))
-    manager.changes_of = lambda ref: found
-    manager.git_diffs = lambda cwd: lambda path: GitDiff(answer=GitAnswer.NO_REPOSITORY)
-
-
 @pytest.fixture(autouse=True)
 def today(monkeypatch):
     monkeypatch.setattr(usage_screen, "day_of", lambda _: TODAY)
@@ -122,10 +105,11 @@ async def starts_a_session(d, keys):
 
 @scenario("new_like")
 async def starts_one_like_the_selected(d, keys):
+    d.manager.give("stopped1", {"sandbox": "read-only"})
     await d.select("stopped1")
     await keys("new_like")
     await d.screen(NewSessionScreen)
-    await d.shows("--sandbox read-only")
+    await d.shows("-s read-only")
 
 
 @scenario("new_after", "wait_for", "start_waiting")
@@ -142,17 +126,18 @@ async def starts_one_after_the_selected(d, keys):
     await d.screen(PickScreen)
     await d.press("escape")
     await keys("start_waiting")
-    await d.called("start", "waits001", True)
+    await d.until(lambda: d.manager.get("waits001").after is None)
 
 
 @scenario("continue")
 async def continues_a_session(d, keys):
+    d.manager.tell("stopped1", TALK)
     await d.select("stopped1")
     await keys("continue")
     await d.screen(ContinueScreen)
-    await d.shows("reads 14 messages of codex as text")
+    await d.shows("reads 6 messages of codex as text")
     await d.press("enter")
-    await d.called("continue", "stopped1", GO_ON, "claude", "/home/ann/code/api", {})
+    await d.begun(GO_ON, "claude", None, "/home/ann/code/api", {})
 
 
 @scenario("write_prompt", "prompt.send", "prompt.new_line", "prompt.earlier", "prompt.later", "prompt.leave")
@@ -163,7 +148,7 @@ async def writes_a_prompt(d, keys):
     await d.until(lambda: text.earlier._texts)
     await d.press("a")
     await keys("prompt.earlier")
-    assert text.text == "write the migration"
+    assert text.text == d.manager.reader.recent_prompts()[0]
     await keys("prompt.later")
     assert text.text == "a"
     await keys("prompt.new_line")
@@ -171,7 +156,7 @@ async def writes_a_prompt(d, keys):
     await keys("prompt.leave")
     assert d.app.focused is d.main.table
     await keys("write_prompt", "prompt.send")
-    await d.called("inject", "done0001", "a\nb")
+    await d.sent("done0001", "a\nb")
 
 
 @scenario("prompt.send_next")
@@ -180,7 +165,7 @@ async def replies_and_goes_on_to_the_next(d, keys):
     await keys("write_prompt")
     await d.press(*"go on")
     await keys("prompt.send_next")
-    await d.called("inject", "done0001", "go on")
+    await d.sent("done0001", "go on")
     assert d.main.table.selected.id == "waiting1"
     assert d.app.focused is d.main.table
 
@@ -191,14 +176,15 @@ async def interrupts_and_sends(d, keys):
     await keys("write_prompt")
     await d.press(*"stop that")
     await keys("prompt.interrupt")
-    await d.called("interrupt", "running1", "stop that")
+    await d.requested("running1", "stop")
+    await d.sent("running1", "stop that")
 
 
 @scenario("prompt.mode")
 async def chooses_the_next_mode_for_a_prompt(d, keys):
     await d.select("done0001")
     await keys("write_prompt", "prompt.mode")
-    await d.shows("(turn 4) plan ──")
+    await d.shows("(turn 4) auto ──")
 
 
 @scenario("prompt.search")
@@ -218,7 +204,7 @@ async def writes_the_prompt_in_the_editor(d, keys):
 
 @scenario("template")
 async def writes_from_a_template(d, keys):
-    d.manager.settings.named_prompts = {"rebase": PromptTemplate(text="Rebase {title}.")}
+    d.manager.configure('[templates.rebase]\ntext = "Rebase {title}."\n')
     await d.select("done0001")
     await keys("template")
     await d.screen(FindScreen)
@@ -235,7 +221,7 @@ async def interrupts_after_a_question(d, keys):
 
 @scenario("answer")
 async def shows_what_an_agent_asks(d, keys):
-    d.manager.asks.asked("running1", command())
+    d.manager.ask("running1", command())
     await d.shows("?1")
     await keys("answer")
     await d.screen(AskScreen)
@@ -253,7 +239,7 @@ async def goes_to_the_step_of_the_lead(d, keys):
 
 @scenario("queue")
 async def shows_the_queue(d, keys):
-    d.manager.queue.added("running1", "then the docs")
+    d.manager.enqueue("running1", "then the docs")
     await d.select("running1")
     await d.shows("1 queued, after turn 1")
     await keys("queue")
@@ -271,14 +257,14 @@ async def stops_after_a_question(d, keys):
 async def kills_at_once(d, keys):
     await d.select("running1")
     await keys("kill")
-    await d.called("stop", "running1", True)
+    await d.requested("running1", "kill")
 
 
 @scenario("retry")
 async def tries_again(d, keys):
     await d.select("failed01")
     await keys("retry")
-    await d.called("retry", "failed01")
+    await d.sent("failed01", "task of failed01")
 
 
 @scenario("delete", "undo")
@@ -287,17 +273,17 @@ async def deletes_and_brings_back(d, keys):
     await keys("delete")
     await d.screen(ConfirmScreen)
     await d.press("y")
-    await d.called("delete", "stopped1")
+    await d.until(lambda: d.manager.trash() == {"stopped1"})
     await d.until(lambda: d.app.screen is d.main)
     await keys("undo")
-    await d.called("restore", "stopped1")
+    await d.until(lambda: d.manager.trash() == set())
 
 
 @scenario("archive")
 async def puts_away(d, keys):
     await d.select("done0001")
     await keys("archive")
-    await d.called("archive", "done0001")
+    await d.until(lambda: d.manager.archived() == {"done0001"})
 
 
 @scenario("rename")
@@ -310,17 +296,16 @@ async def gives_another_title(d, keys):
 async def keeps_above_the_others(d, keys):
     await d.select("stopped1")
     await keys("pin")
-    await d.called("pin", "stopped1", True)
+    await d.until(lambda: d.manager.get("stopped1").pinned_at is not None)
 
 
 @scenario("mark_read")
 async def marks_read_and_unread(d, keys):
     await d.select("done0001")
     await keys("mark_read")
-    await d.called("mark_all_seen", ("done0001",), True)
     await d.until(lambda: d.main.table.session("done0001").all_seen)
     await keys("mark_read")
-    await d.called("mark_all_seen", ("done0001",), False)
+    await d.until(lambda: not d.main.table.session("done0001").all_seen)
 
 
 @scenario("table.density")
@@ -634,11 +619,11 @@ async def searches(d, keys):
 
 @scenario("take_over")
 async def opens_the_agents_own_interface(d, keys):
+    d.manager.put(structs.replace(d.manager.get("done0001"), agent_session="11111111-2222-4333-8444-555555555555"))
     await d.select("done0001")
     await keys("take_over")
-    await d.shows("2 prompts by hand, 4m: turn")
-    assert d.manager.calls[-2:] == [("take_over", "done0001"), ("give_back", "done0001", 0)]
-    assert d.programs == [["codex", "resume"]]
+    await d.shows("by hand in 0s")
+    assert [argv[:2] for argv in d.programs] == [["claude", "--resume"]]
 
 
 @scenario("mode")
@@ -647,7 +632,6 @@ async def changes_the_mode(d, keys):
     await d.screen(PickScreen)
     await d.shows("read-only")
     await d.press("a")
-    await d.until(lambda: ("mode", "waiting1", "read-only") in d.manager.calls)
     await d.shows("Mode read-only: from turn 3 on.")
 
 
@@ -691,7 +675,7 @@ async def reads_the_selected_session_from_the_table(d, keys):
     await keys("table.copy")
     await d.until(lambda: d.app.clipboard.startswith("The test read the real clock."))
     await keys("table.explain")
-    await d.shows("because it is so")
+    await d.shows("the agent asked a question and waits for the answer")
     await keys("back", "table.copy_part")
     await d.screen(PickScreen)
     await d.press("escape")
@@ -710,13 +694,14 @@ async def opens_a_step_and_shows_its_source(d, keys):
 
 @scenario("steps.raw", "steps.stderr", "steps.explain")
 async def shows_what_lies_behind(d, keys):
+    d.manager.layout.session("waiting1").errors(1).write_text("warning of turn 1\n")
     await keys.read()
     await keys("steps.raw")
     await d.shows("raw line")
     await keys("steps.stderr")
     await d.shows("warning of turn 1")
     await keys("steps.explain")
-    await d.shows("because it is so")
+    await d.shows("the agent asked a question and waits for the answer")
 
 
 @scenario("steps.export")
@@ -728,11 +713,11 @@ async def saves(d, keys):
 
 @scenario("steps.fork", "steps.rewind", "steps.undo", "steps.compact")
 async def changes_the_conversation(d, keys):
-    d.manager.steps["done0001"] = TALK
-    d.manager.turns["done0001"] = [factories.turn(n, session="done0001") for n in (1, 2, 3)]
+    d.manager.tell("done0001", TALK)
     await d.select("done0001")
     await d.press("enter")
     await d.shows("The index is made.")
+    await keys("steps.up")
     for name, title in (("fork", "Fork"), ("rewind", "Go back to"), ("compact", "Compact")):
         await keys(f"steps.{name}")
         await d.screen(ConversationScreen)
@@ -785,7 +770,7 @@ async def moves_in_the_files(d, keys):
 
 
 async def used(d, keys):
-    d.manager.used.facts = list(MONTH)
+    d.manager.use(MONTH)
     await keys("usage")
     screen = await d.screen(UsageScreen)
     await d.until(lambda: screen.figures is not None)
@@ -834,17 +819,19 @@ async def reads_the_diffs(d, keys):
 async def edits_a_file_and_copies_its_path(d, keys):
     await changes(d, keys)
     await keys("files.copy")
-    await d.until(lambda: d.app.clipboard == "/home/ann/src/clock.py")
+    path = here("/home/ann/code/api") + "/src/clock.py"
+    await d.until(lambda: d.app.clipboard == path)
     await keys("files.edit")
-    await d.until(lambda: d.programs == [["nano", "/home/ann/src/clock.py"]])
+    await d.until(lambda: d.programs == [["nano", path]])
 
 
 @scenario("files.look_again")
 async def looks_again(d, keys):
     await changes(d, keys)
-    d.manager.changes_of = lambda ref: SessionChanges(session=ref, cwd="/home/ann")
+    more = Change(path="b.py", kind="update", diff="+a")
+    d.manager.write("waiting1", [Step(turn=2, index=3, kind=StepKind.FILE_CHANGE, changes=(more,))])
     await keys("files.look_again")
-    await d.shows("No edits by this agent.")
+    await d.shows("b.py")
     assert "reading" not in d.text()
 
 
@@ -857,7 +844,7 @@ async def goes_to_the_step(d, keys):
 
 
 @pytest.mark.parametrize(("function", "names", "size"), all_scenarios())
-async def test_it_does_what_it_says(function, names, size, dashboard, programs, changed, monkeypatch, tmp_path):
+async def test_it_does_what_it_says(function, names, size, dashboard, programs, monkeypatch, tmp_path):
     suspended, repository = [], tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)
     lazygit = tmp_path / "lazygit"

@@ -7,7 +7,7 @@ import pytest
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.conversation.marks import MarkKind
-from agentdash.sessions.service.projects.review import Review
+from agentdash.sessions.service.projects.file import NAME
 from agentdash.sessions.settings.config import Config
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
@@ -18,7 +18,7 @@ from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead
 from agentdash.tui.tour import TOUR
 from pilot import test_every_action as every
-from pilot.test_every_action import changed, programs, today  # noqa: F401 - fixtures
+from pilot.test_every_action import programs, today  # noqa: F401 - fixtures
 
 _FIRST_LETTER = 0x4E00
 """A letter that no keyboard of the defaults types, so that a key is told apart from every word."""
@@ -75,7 +75,7 @@ OWN_KEYS = {
 
 
 @pytest.mark.parametrize(("function", "names", "size"), scenarios())
-async def test_no_screen_names_a_key_that_was_moved(function, names, size, dashboard, programs, changed):  # noqa: F811
+async def test_no_screen_names_a_key_that_was_moved(function, names, size, dashboard, programs):  # noqa: F811
     async with dashboard(size=size, keymap=MOVED) as d:
         d.steps, d.programs, d.suspended = d.main.detail.steps, programs, []
         check(d)
@@ -95,7 +95,7 @@ KEYS = keymap({
 
 
 async def test_a_failed_start_names_the_keys_in_force(dashboard, manager):
-    manager.steps["failed01"] = [Step(turn=1, index=0, kind=StepKind.PROMPT, text="add dark mode"), FAILED_START]
+    manager.tell("failed01", [Step(turn=1, index=0, kind=StepKind.PROMPT, text="add dark mode"), FAILED_START])
     async with dashboard(keymap=KEYS) as d:
         await d.select("failed01")
         await d.shows("codex: not found")
@@ -113,7 +113,7 @@ async def test_a_list_without_steps_of_a_kind_names_the_key_that_shows_all(dashb
 
 
 async def test_a_long_stderr_names_the_key_that_opens_the_file(dashboard, manager, monkeypatch):
-    monkeypatch.setattr(manager.outputs, "stderr_tail", lambda ref, turn=None: ("the end", 5_000_000))
+    monkeypatch.setattr(manager.reader.outputs, "stderr_tail", lambda ref, turn=None: ("the end", 5_000_000))
     async with dashboard(keymap=KEYS) as d:
         await d.press("enter", "f10")
         await d.shows("before this not shown: F11 opens the whole file")
@@ -125,8 +125,16 @@ async def test_an_open_range_names_the_key_that_ends_it(dashboard):
         await d.shows("2 marked: % end range")
 
 
-async def test_the_dialog_of_a_start_names_the_keys_that_act_in_its_fields(dashboard, manager):
-    manager.settings.project = Review(path=Path("/home/ann/.agentdash.toml"), state="untrusted")
+@pytest.fixture
+def untrusted(manager):
+    """A project whose settings the user does not trust."""
+    path = Path(manager.get("waiting1").cwd) / NAME
+    path.write_text("[limits]\ntokens = 900\n")
+    path.chmod(0o600)
+
+
+@pytest.mark.usefixtures("untrusted")
+async def test_the_dialog_of_a_start_names_the_keys_that_act_in_its_fields(dashboard):
     async with dashboard(keymap=KEYS) as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -134,8 +142,8 @@ async def test_the_dialog_of_a_start_names_the_keys_that_act_in_its_fields(dashb
         await d.shows("F12 new line")
 
 
-async def test_the_dialog_of_a_start_names_no_key_that_types_text(dashboard, manager):
-    manager.settings.project = Review(path=Path("/home/ann/.agentdash.toml"), state="untrusted")
+@pytest.mark.usefixtures("untrusted")
+async def test_the_dialog_of_a_start_names_no_key_that_types_text(dashboard):
     async with dashboard(keymap=keymap({"trust": "Z"})) as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
@@ -165,7 +173,7 @@ async def test_keys_that_change_while_it_runs_are_named_in_messages(dashboard):
 
 
 async def test_a_fork_names_the_key_that_opens_the_other_session(dashboard, manager):
-    manager.conversation.marked("done0001", MarkKind.FORK, turn=1, origin="running1")
+    manager.mark("done0001", MarkKind.FORK, turn=1, origin="running1")
     async with dashboard(keymap=KEYS) as d:
         await d.select("done0001")
         await d.shows("F5 opens it")

@@ -1,13 +1,13 @@
 """Out of the dashboard and back: a shell and lazygit in the session's folder, and keys that act on a row."""
 
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from msgspec import structs
 from textual.app import App, SuspendNotSupported
 
-from agentdash.sessions.model.session import Step, StepKind, StepStatus
-from agentdash.sessions.service.changes.model import Edit, FileChanges, SessionChanges
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.changes import ChangesScreen
@@ -33,7 +33,7 @@ class Outside:
 
 
 @pytest.fixture
-def outside(monkeypatch, tmp_path):
+def outside(monkeypatch, tmp_path, manager):
     found = Outside()
 
     @contextmanager
@@ -117,7 +117,6 @@ async def test_the_changes_have_the_shell_and_lazygit_too(
     put_shell(monkeypatch, tmp_path)
     installed("lazygit")
     (folder / ".git").mkdir()
-    manager.changes_of = lambda ref: SessionChanges(session=ref, cwd=str(folder))
     async with dashboard() as d:
         await d.press("c")
         screen = await d.screen(ChangesScreen)
@@ -146,8 +145,10 @@ async def test_a_read_only_dashboard_opens_none_of_them(dashboard, outside, monk
 
 
 @pytest.mark.parametrize("key", ["exclamation_mark", "ctrl+g"])
-async def test_a_folder_that_is_gone_is_named(key, dashboard, outside, installed):
+async def test_a_folder_that_is_gone_is_named(key, dashboard, outside, installed, manager, monkeypatch):
     installed("lazygit")
+    monkeypatch.chdir("/")
+    Path(manager.get("waiting1").cwd).rmdir()
     async with dashboard() as d:
         await d.press(key)
         await d.shows("No such folder: ~/code/api.")
@@ -192,21 +193,30 @@ async def test_a_terminal_that_cannot_be_suspended_is_named(dashboard, outside, 
         assert not outside.ran
 
 
-async def test_the_copy_menu_has_the_command_that_resumes_the_session(dashboard, outside):
+@pytest.fixture
+def resumes(manager):
+    """The command that resumes the first session."""
+    manager.put(structs.replace(manager.get("waiting1"), agent_session="0199a213-2222-4333-8444-555555555555"))
+    return manager.reader.resume_command("waiting1").command
+
+
+async def test_the_copy_menu_has_the_command_that_resumes_the_session(dashboard, outside, resumes):
     async with dashboard() as d:
         await d.shows("also add a regression test")
         await d.press("Y")
         await d.screen(PickScreen)
-        await d.shows("resume command   cd /home/ann/code/api && codex resume")
+        await d.shows("resume command   cd /")
         await d.press("up", "enter")
-        await d.until(lambda: d.app.clipboard == "cd /home/ann/code/api && codex resume 0199a213")
+        await d.until(lambda: d.app.clipboard == resumes)
+        assert " && codex resume " in resumes
+        assert "0199a213" in resumes
         assert d.app.focused is d.main.table
 
 
-async def test_the_command_line_copies_it_too(dashboard, outside):
+async def test_the_command_line_copies_it_too(dashboard, outside, resumes):
     async with dashboard() as d:
         await d.press("colon", *"resume_command", "enter")
-        await d.until(lambda: d.app.clipboard == "cd /home/ann/code/api && codex resume 0199a213")
+        await d.until(lambda: d.app.clipboard == resumes)
 
 
 async def test_a_session_without_such_a_command_says_why(dashboard, outside, manager):
@@ -230,14 +240,14 @@ async def test_y_copies_the_last_answer_of_the_selected_row(size, dashboard, out
 
 
 async def test_the_answer_is_the_agents_own_and_the_newest(dashboard, outside, manager):
-    manager.steps["waiting1"] = [
+    manager.tell("waiting1", [
         Step(turn=1, index=0, kind=StepKind.PROMPT, text="task"),
         Step(turn=1, index=1, kind=StepKind.MESSAGE, text="first"),
         Step(turn=2, index=0, kind=StepKind.PROMPT, text="more"),
         Step(turn=2, index=1, kind=StepKind.MESSAGE, text="second"),
         Step(turn=2, index=2, kind=StepKind.MESSAGE, text="of a sub-agent", parent="tool_1"),
         Step(turn=2, index=3, kind=StepKind.NOTICE, text="noise"),
-    ]
+    ])  # fmt: skip
     async with dashboard() as d:
         await d.press("y")
         await d.until(lambda: d.app.clipboard == "second")
@@ -247,7 +257,7 @@ async def test_the_answer_is_the_agents_own_and_the_newest(dashboard, outside, m
 async def test_an_answer_is_copied_as_it_is_although_a_screen_in_ascii_shows_twins(dashboard, manager):
     answer = "✓ größer → 修复 end"
     prompt = Step(turn=1, index=0, kind=StepKind.PROMPT, text="task")
-    manager.steps["waiting1"] = [prompt, Step(turn=1, index=1, kind=StepKind.MESSAGE, text=answer)]
+    manager.tell("waiting1", [prompt, Step(turn=1, index=1, kind=StepKind.MESSAGE, text=answer)])
     async with dashboard(plain_ascii=True) as d:
         await d.shows("* + gr??er > ???? end")
         await d.press("y")
@@ -255,7 +265,7 @@ async def test_an_answer_is_copied_as_it_is_although_a_screen_in_ascii_shows_twi
 
 
 async def test_without_an_answer_its_error_is_copied(dashboard, outside, manager):
-    manager.steps["waiting1"] = [Step(turn=1, index=0, kind=StepKind.ERROR, text="401 invalid api key", fatal=True)]
+    manager.tell("waiting1", [Step(turn=1, index=1, kind=StepKind.ERROR, text="401 invalid api key", fatal=True)])
     async with dashboard() as d:
         await d.press("y")
         await d.until(lambda: d.app.clipboard == "401 invalid api key")
@@ -267,7 +277,7 @@ async def test_a_session_that_said_nothing_has_no_answer(key, dashboard, outside
         await d.select("done0001")
         await d.press(key)
         await d.shows("No answer yet.")
-        assert ("mark_seen", "done0001") not in d.manager.calls
+        assert d.manager.get("done0001").seen_at is None
         assert not outside.ran
         assert not d.app.clipboard
 
@@ -279,21 +289,21 @@ async def test_pager_editor_and_file_open_from_the_table(size, dashboard, outsid
         await d.press("o", "e", "O")
         await d.until(lambda: [argv[0] for argv, _ in outside.ran] == ["cat", "nano", "cat"])
         assert outside.ran[0][0][-1].endswith("turn-1-step-6.txt")
-        assert outside.ran[2][0][-1].endswith("waiting1.1.jsonl")
+        assert outside.ran[2][0][-1].endswith("waiting1/turns/turn_1.jsonl")
         assert d.app.focused is d.main.table
 
 
 @pytest.mark.parametrize("key", ["o", "e"])
 @pytest.mark.usefixtures("installed")
 async def test_an_answer_that_was_read_elsewhere_is_read(key, dashboard, outside, manager):
-    manager.steps["done0001"] = [Step(turn=1, index=0, kind=StepKind.MESSAGE, text="Done.")]
+    manager.tell("done0001", [Step(turn=1, index=1, kind=StepKind.MESSAGE, text="Done.")])
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("y")
         await d.until(lambda: d.app.clipboard == "Done.")
-        assert ("mark_seen", "done0001") not in manager.calls
+        assert manager.get("done0001").seen_at is None
         await d.press(key)
-        await d.called("mark_seen", "done0001")
+        await d.until(lambda: manager.get("done0001").seen_at is not None)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -301,17 +311,17 @@ async def test_an_answer_that_was_read_elsewhere_is_read(key, dashboard, outside
 async def test_why_opens_from_the_table_and_goes_back_there(close, size, dashboard):
     async with dashboard(size=size) as d:
         await d.press("equals_sign")
-        await d.shows("because it is so")
+        await d.shows("the agent asked a question")
         await d.press(close)
         await d.until(lambda: d.app.focused is d.main.table)
-        assert "because it is so" not in d.text()
+        assert "the agent asked a question" not in d.text()
         await d.shows("add dark mode")
 
 
 async def test_why_opens_also_from_a_table_that_is_alone(dashboard):
     async with dashboard(alone=True) as d:
         await d.press("equals_sign")
-        await d.shows("because it is so")
+        await d.shows("the agent asked a question")
         await d.press("escape")
         await d.until(lambda: d.app.focused is d.main.table)
         await d.shows("add dark mode")
@@ -320,27 +330,15 @@ async def test_why_opens_also_from_a_table_that_is_alone(dashboard):
 async def test_why_that_was_opened_from_the_steps_goes_back_there(dashboard):
     async with dashboard() as d:
         await d.press("equals_sign", "escape", "enter", "equals_sign")
-        await d.shows("because it is so")
+        await d.shows("the agent asked a question")
         await d.press("escape")
         await d.until(lambda: d.app.focused is d.main.detail.steps)
-
-
-@pytest.fixture
-def changed(manager):
-    """One file that the first session changed in its fourth step."""
-    edit = Edit(turn=1, index=3, kind="update", status=StepStatus.OK, diff="@@\n+line\n")
-    file = FileChanges(
-        path="src/clock.py", absolute="/home/ann/src/clock.py", kind="update", touched=1, added=1, removed=0,
-        edits=(edit,),
-    )  # fmt: skip
-    manager.changes_of = lambda ref: SessionChanges(session=ref, cwd="/home/ann", files=(file,))
-    manager.git_diffs = lambda cwd: lambda path: None
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("close", ["escape", "c"])
 async def test_changes_open_from_the_table_and_go_back_there(close, size, dashboard, manager):
-    manager.changes_of = lambda ref: SessionChanges(session=ref, cwd="/home/ann")
+    manager.tell("waiting1", STEPS[:3])
     async with dashboard(size=size) as d:
         await d.press("c")
         await d.screen(ChangesScreen)
@@ -350,8 +348,7 @@ async def test_changes_open_from_the_table_and_go_back_there(close, size, dashbo
         assert d.app.focused is d.main.table
 
 
-async def test_changes_that_were_opened_from_the_steps_go_back_there(dashboard, manager):
-    manager.changes_of = lambda ref: SessionChanges(session=ref, cwd="/home/ann")
+async def test_changes_that_were_opened_from_the_steps_go_back_there(dashboard):
     async with dashboard() as d:
         await d.press("enter", "c")
         await d.screen(ChangesScreen)
@@ -361,9 +358,8 @@ async def test_changes_that_were_opened_from_the_steps_go_back_there(dashboard, 
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.usefixtures("changed")
 async def test_the_step_of_a_file_is_shown_also_if_the_changes_were_opened_from_the_table(size, dashboard, manager):
-    manager.steps["waiting1"] = STEPS[:9]
+    manager.tell("waiting1", STEPS[:9])
     async with dashboard(size=size) as d:
         await d.press("c")
         await d.screen(ChangesScreen)
@@ -388,8 +384,7 @@ async def test_a_name_means_the_row_or_the_step_by_the_place_that_has_the_keys(d
 
 @pytest.mark.parametrize("read_only", [False, True])
 async def test_without_a_session_a_key_of_a_row_says_so(read_only, dashboard, manager):
-    for sid in ("waiting1", "failed01", "done0001", "running1", "stopped1"):
-        manager.drop(sid)
+    manager.empty()
     async with dashboard(settings=DashboardSettings(read_only=read_only)) as d:
         await d.press("y")
         await d.shows("No session selected.")
