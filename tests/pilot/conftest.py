@@ -27,7 +27,6 @@ PATIENCE_SECONDS = 60
 """Time after which what a test waits for does not come; also that a key waits for the one before it."""
 
 IN_MEMORY = {
-    "test_dashboard",
     "test_viewer",
 }
 """The modules whose sessions are in memory."""

@@ -176,6 +176,7 @@ class House(SessionManager):
         row = _session_row(one, Recipe(options={}, command=(), env={}))
         kept = {name: value for name, value in row.items() if name not in ("options", "command", "env")}
         kept["asking"] = one.asking
+        kept["stopping"] = json.encode(one.stopping).decode() if one.stopping is not None else None
         stopped = str(one.stopped_by) if one.stopped_by is not None else None
         with self.store.database.transaction() as db:
             marks = ", ".join(f'"{name}" = ?' for name in kept)
