@@ -1,4 +1,4 @@
-"""The dashboard driven by keys, over the real manager or over one whose sessions are in memory (``IN_MEMORY``)."""
+"""The dashboard driven by keys, over the real manager."""
 
 import asyncio
 import unicodedata
@@ -18,18 +18,12 @@ from textual.screen import Screen
 from agentdash.tui.app import Dashboard
 from agentdash.tui.screens.main import MainScreen
 from pilot.examples import SESSIONS, STEPS
-from pilot.fakes import FakeManager
 from pilot.gate import CALL, HELD
 from pilot.house import House, here
 from pilot.terminal import strips
 
 PATIENCE_SECONDS = 60
 """Time after which what a test waits for does not come; also that a key waits for the one before it."""
-
-IN_MEMORY = {
-    "test_viewer",
-}
-"""The modules whose sessions are in memory."""
 
 
 @pytest.fixture
@@ -60,25 +54,11 @@ def bare(place, monkeypatch):
 
 
 @pytest.fixture
-def house(bare):
+def manager(bare):
     """The real manager with the five sessions."""
     for one in reversed(SESSIONS):
         bare.put(one, STEPS if one.id == "waiting1" else ())
     return bare
-
-
-@pytest.fixture
-def fake(tmp_path, monkeypatch):
-    """The manager whose sessions are in memory."""
-    monkeypatch.setattr("agentdash.tui.app.now_ms", lambda: T0)
-    monkeypatch.setenv("HOME", "/home/ann")
-    monkeypatch.setattr("agentdash.tui.services.background.MESSAGE_SECONDS", 60)
-    return FakeManager(tmp_path / "state")
-
-
-@pytest.fixture
-def manager(request):
-    return request.getfixturevalue("fake" if request.module.__name__.rpartition(".")[2] in IN_MEMORY else "house")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -324,9 +304,6 @@ class Driver:
         wanted = (prompt, agent, model, here(folder), options)
         await self.until(lambda: wanted in map(self.manager.start_of, self.manager.begun()), f"the start {wanted}")
         return next(one for one in self.manager.begun() if self.manager.start_of(one) == wanted)
-
-    async def called(self, *call):
-        await self.until(lambda: call in self.manager.calls)
 
     async def answered(self, number, answer):
         await self.until(lambda: (number, answer) in self.manager.answers(), "the answer to be recorded")

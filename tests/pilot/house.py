@@ -4,6 +4,7 @@ Only sending and waking a runner are replaced: a turn begins and ends in the row
 """
 
 import os
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -12,7 +13,18 @@ from msgspec import json, structs
 
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.session import Ended, Left, Prompt, Receipt, Session, Status, Step, StepKind, Turn
+from agentdash.sessions.model.session import (
+    Ended,
+    Left,
+    Prompt,
+    Receipt,
+    Session,
+    Status,
+    Step,
+    StepKind,
+    Turn,
+    TurnMode,
+)
 from agentdash.sessions.rules.asks.model import Answer, Ask
 from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.rules.compaction import CompactionMark
@@ -223,6 +235,11 @@ class House(SessionManager):
         for step in steps:
             with folder.output(step.turn).open("ab") as file:
                 file.write(json.encode(structs.replace(step, index=step.index - 1)) + b"\n")
+        counts = Counter(step.turn for step in steps)
+        with self.store.database.transaction() as db:
+            earlier = "UPDATE turns SET steps = steps + ? WHERE session = ? AND n = ? AND n < ?"
+            newest = self.get(session_id).turn
+            db.executemany(earlier, ((count, session_id, turn, newest) for turn, count in counts.items()))
 
     def drop(self, session_id: str) -> None:
         """Remove the rows of a session, as a front end does when it deletes the session."""
@@ -247,6 +264,14 @@ class House(SessionManager):
     def start_of(self, one: Session) -> tuple[object, ...]:
         """The prompt, the agent, the model, the folder and the options of a start."""
         return one.task, one.agent, one.model, one.cwd, self.store.recipe(one.id).options
+
+    def set_mode(self, session_id: str, turn: int, mode: TurnMode) -> None:
+        """Let a turn have been started with permissions."""
+        with self.store.database.transaction() as db:
+            db.execute(
+                "UPDATE turns SET launch = json_set(launch, '$.mode', json(?)) WHERE session = ? AND n = ?",
+                (json.encode(mode).decode(), session_id, turn),
+            )
 
     def give(self, session_id: str, options: dict[str, object]) -> None:
         """Let a session have been started with options."""
@@ -293,9 +318,7 @@ class House(SessionManager):
                 "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'seen', ?)",
                 (session_id, turn, text, T0 - 60_000),
             )
-            db.execute(
-                "UPDATE prompts SET state = 'unconfirmed' WHERE session = ? AND turn = ?", (session_id, turn)
-            )
+            db.execute("UPDATE prompts SET state = 'unconfirmed' WHERE session = ? AND turn = ?", (session_id, turn))
 
     def requests(self, session_id: str) -> list[str]:
         """The kinds of the stops that were requested of a session, in order."""

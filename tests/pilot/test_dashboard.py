@@ -22,7 +22,6 @@ from pilot.examples import session
 from pilot.gate import Gate
 from pilot.house import failing, here
 
-
 GONE = UsageError("No such folder: /x.")
 
 

@@ -144,11 +144,17 @@ async def test_a_read_only_dashboard_opens_none_of_them(dashboard, outside, monk
         assert not outside.ran
 
 
-@pytest.mark.parametrize("key", ["exclamation_mark", "ctrl+g"])
-async def test_a_folder_that_is_gone_is_named(key, dashboard, outside, installed, manager, monkeypatch):
-    installed("lazygit")
+@pytest.fixture
+def gone(manager, monkeypatch):
+    """Remove the folder of the first session."""
     monkeypatch.chdir("/")
     Path(manager.get("waiting1").cwd).rmdir()
+
+
+@pytest.mark.parametrize("key", ["exclamation_mark", "ctrl+g"])
+@pytest.mark.usefixtures("gone")
+async def test_a_folder_that_is_gone_is_named(key, dashboard, outside, installed):
+    installed("lazygit")
     async with dashboard() as d:
         await d.press(key)
         await d.shows("No such folder: ~/code/api.")

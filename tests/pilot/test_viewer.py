@@ -2,7 +2,6 @@
 
 import re
 
-import factories
 import pytest
 from factories import T0
 from msgspec import structs
@@ -15,6 +14,7 @@ from agentdash.tui.screens.watch import WatchScreen
 from agentdash.tui.services import external_programs
 from pilot.examples import SESSIONS, STEPS, session
 from pilot.gate import Gate
+from pilot.house import counted
 
 
 @pytest.fixture
@@ -43,6 +43,11 @@ def reading(dashboard):
 def marked(d):
     """The lines at whose left edge the cursor stands, without the number of the step."""
     return [re.sub(r"^[ \d]{3}", "", line.split("▌")[1]) for line in d.text().split("\n") if "▌" in line]
+
+
+def errors(manager, session_id, turn, text):
+    """Let the agent of a session have printed a text to stderr."""
+    manager.layout.session(session_id).errors(turn).write_text(text)
 
 
 def copied(d):
@@ -76,13 +81,13 @@ async def test_a_cursor_that_moves_within_the_screen_draws_nothing_but_its_mark(
 async def test_new_steps_take_the_cursor_along_only_while_it_follows(reading):
     async with reading() as d:
         more = Step(turn=2, index=3, kind=StepKind.MESSAGE, text="All green.")
-        d.manager.trajectories["waiting1"].fresh.append(more)
+        d.manager.write("waiting1", [more])
         d.main.detail.viewer.read_on()
         await d.until(lambda: len(d.steps.steps) == len(STEPS) + 1)
         assert d.steps.cursor == 0
         await d.press("G")
         assert d.steps.current.text == "All green."
-        d.manager.trajectories["waiting1"].fresh.append(structs.replace(more, index=4, text="Even greener."))
+        d.manager.write("waiting1", [structs.replace(more, index=4, text="Even greener.")])
         d.main.detail.viewer.read_on()
         await d.shows("Even greener.")
         assert d.steps.current.text == "Even greener."
@@ -312,11 +317,6 @@ async def test_the_keys_of_the_list_act_in_an_open_step(reading):
         assert d.steps.cursor == 3
 
 
-def ended(status, turns=2):
-    done = [factories.turn(n, status=Status.DONE, created_at=T0) for n in range(1, turns)]
-    return [*done, factories.turn(turns, status=status, created_at=T0)]
-
-
 ANSWERED = [
     *STEPS[:10],
     Step(turn=2, index=1, kind=StepKind.COMMAND, command="make", exit_code=2, status=StepStatus.FAILED),
@@ -325,15 +325,20 @@ ANSWERED = [
 ]
 
 
+def answered(manager, status=Status.DONE, steps=ANSWERED):
+    """Put a session there whose second turn has ended."""
+    used = Usage.of(5_200, 3_000, 3_000)
+    manager.put(session("ended001", status, "answered", created=9, turn=2, usage=used), steps)
+
+
 @pytest.mark.parametrize(
     ("status", "first"),
     [(Status.DONE, "✦ Added the test."), (Status.STOPPED, "✦ Added the test."), (Status.FAILED, "$ make")],
 )
 async def test_an_ended_session_is_opened_at_its_answer_or_at_what_failed(dashboard, manager, status, first):
-    manager.steps["done0001"] = ANSWERED
-    manager.turns["done0001"] = ended(status)
+    answered(manager, status)
     async with dashboard() as d:
-        await d.select("done0001")
+        await d.select("ended001")
         await d.shows("Σ 5.2k in")
         await d.press("enter")
         await d.until(lambda: marked(d) and marked(d)[0].startswith(first))
@@ -342,14 +347,13 @@ async def test_an_ended_session_is_opened_at_its_answer_or_at_what_failed(dashbo
 
 
 async def test_a_turn_shows_its_changed_permissions_and_the_headline_those_of_the_newest(dashboard, manager):
-    first, second = ended(Status.DONE)
     held = TurnMode(setting="sandbox", permissions="workspace-write", default="workspace-write")
     free = structs.replace(held, permissions="danger-full-access", dangerous=True, search=True)
-    manager.steps["done0001"] = ANSWERED
-    recorded = zip((first, second), (held, free), strict=True)
-    manager.turns["done0001"] = [structs.replace(one, session="done0001", mode=mode) for one, mode in recorded]
+    answered(manager)
+    for turn, mode in ((1, held), (2, free)):
+        manager.set_mode("ended001", turn, mode)
     async with dashboard() as d:
-        await d.select("done0001")
+        await d.select("ended001")
         await d.shows("   sandbox: danger-full-access (was workspace-write) · search: on")
         lines = [line.split("│")[-1].strip() for line in d.text().split("\n") if "│" in line]
         at = next(n for n, line in enumerate(lines) if line.startswith("sandbox: "))
@@ -361,10 +365,9 @@ async def test_a_turn_shows_its_changed_permissions_and_the_headline_those_of_th
 
 async def test_a_long_answer_is_read_from_its_beginning(dashboard, manager):
     text = "\n\n".join(f"paragraph {n}" for n in range(60))
-    manager.steps["done0001"] = [*ANSWERED[:-2], structs.replace(ANSWERED[-2], text=text), ANSWERED[-1]]
-    manager.turns["done0001"] = ended(Status.DONE)
+    answered(manager, steps=[*ANSWERED[:-2], structs.replace(ANSWERED[-2], text=text), ANSWERED[-1]])
     async with dashboard() as d:
-        await d.select("done0001")
+        await d.select("ended001")
         await d.press("enter")
         await d.shows("✦ paragraph 0")
         await d.press("G")
@@ -372,29 +375,27 @@ async def test_a_long_answer_is_read_from_its_beginning(dashboard, manager):
 
 
 async def test_the_next_turn_of_an_answered_session_is_followed(dashboard, manager):
-    manager.steps["done0001"] = ANSWERED
-    manager.turns["done0001"] = ended(Status.DONE)
+    answered(manager)
     async with dashboard() as d:
-        await d.select("done0001")
+        await d.select("ended001")
         await d.press("enter")
         await d.until(lambda: d.main.detail.steps.current.text == "Added the test.")
-        shown = manager.trajectories["done0001"]
-        shown.facts = (*ended(Status.DONE), factories.turn(3, status=Status.RUNNING, created_at=T0))
-        shown.fresh.append(Step(turn=3, index=0, kind=StepKind.PROMPT, text="and now document it"))
+        manager.prompts.inject("ended001", "and now document it")
         d.main.detail.viewer.read_on()
         await d.until(lambda: d.main.detail.steps.current.text == "and now document it")
 
 
-async def test_the_raw_line_stderr_and_the_reason_of_the_status(reading):
+async def test_the_raw_line_stderr_and_the_reason_of_the_status(reading, manager):
+    errors(manager, "waiting1", 1, "warning of turn 1\n\x1b[31mred\x1b[0m\n")
     async with reading() as d:
         await d.press("j", "r")
-        await d.shows("raw line · at byte 100")
-        await d.shows('"text": "[b]"')
+        await d.shows("raw line · at byte 0")
+        await d.shows('"text": "The failure depends on the clock')
         await d.press("S")
         await d.shows("warning of turn 1")
         assert "\x1b" not in d.text()
         await d.press("equals_sign")
-        await d.shows("because it is so")
+        await d.shows("the agent asked a question")
         await d.shows("turns.exit_code")
         await d.press("escape", "escape")
         await d.until(lambda: d.app.focused is d.main.table)
@@ -458,14 +459,17 @@ async def test_a_step_in_the_pager_and_in_the_editor(reading, programs):
         assert "\x1b" not in text
 
 
-async def test_the_raw_file_in_the_pager_at_the_step(reading, programs):
+async def test_the_raw_file_in_the_pager_at_the_step(reading, programs, manager):
+    errors(manager, "waiting1", 1, "warning")
+    folder = manager.layout.session("waiting1")
+    at = len(folder.output(1).read_bytes().splitlines(keepends=True)[0])
     async with reading() as d:
         await d.press("j", "j", "O")
         await d.until(lambda: programs)
-        assert programs[0][0][:3] == ["less", "-S", "+200P"]
+        assert programs[0][0][:3] == ["less", "-S", f"+{at}P"]
         await d.press("S", "O")
         await d.until(lambda: len(programs) == 2)
-        assert programs[1][0][-1].endswith(".err")
+        assert programs[1][0][-1] == str(folder.errors(1))
 
 
 async def test_save_as_a_file_and_replace_it(reading, tmp_path):
@@ -498,7 +502,7 @@ async def test_what_runs_shows_its_age_and_nothing_else_is_drawn(reading, monkey
         running = Step(
             turn=2, index=2, kind=StepKind.COMMAND, command="rm -rf build/", status=StepStatus.RUNNING, at=T0
         )
-        d.manager.trajectories["waiting1"].fresh.append(running)
+        d.manager.write("waiting1", [running])
         d.main.detail.viewer.read_on()
         await d.press("G")
         await d.shows("● running  0s")
@@ -528,7 +532,7 @@ async def test_marked_sessions_are_shown_side_by_side(dashboard):
         await d.shows("also add a regression test")
         await d.shows("task of failed01")
         assert len(screen.details) == 2
-        await d.called("mark_seen", "failed01")
+        await d.until(lambda: d.manager.get("failed01").seen_at is not None)
         await d.press("k", "k")
         first, second = (detail.steps for detail in screen.details)
         assert (first.following, second.following) == (False, True)
@@ -537,7 +541,7 @@ async def test_marked_sessions_are_shown_side_by_side(dashboard):
         await d.press("i", *"go on")
         assert screen.current.id == "failed01"
         await d.press("enter")
-        await d.called("inject", "failed01", "go on")
+        await d.sent("failed01", "go on")
         await d.until(lambda: d.app.focused is second)
         await d.press("q")
         await d.until(lambda: d.app.screen is d.main)
@@ -562,16 +566,16 @@ async def test_five_sessions_are_too_many(dashboard):
 
 
 async def test_what_is_new_since_somebody_looked_is_told_apart(dashboard, manager):
-    seen = structs.replace(SESSIONS[0], steps=10, seen_steps=8, seen_at=T0 - 60_000)
+    seen = structs.replace(SESSIONS[0], steps=10, seen_steps=7, seen_at=T0 - 60_000)
     manager.put(seen)
     async with dashboard() as d:
         await d.press("enter")
-        await d.shows("── 2 new since ")
+        await d.shows("── 3 new since ")
         await d.shows("1 command")
         await d.press("full_stop")
         await d.until(lambda: (d.main.detail.steps.current.turn, d.main.detail.steps.current.index) == (1, 8))
         lines = d.text().split("\n")
-        new = next(n for n, line in enumerate(lines) if "── 2 new since" in line)
+        new = next(n for n, line in enumerate(lines) if "── 3 new since" in line)
         assert "Σ 15.2k in" in lines[new + 1]
 
 
@@ -583,7 +587,7 @@ def unread(manager):
     commands = [
         Step(
             turn=1,
-            index=n,
+            index=n + 1,
             kind=StepKind.COMMAND,
             command="make; ls",
             exit_code=int(n == 299),
@@ -591,7 +595,7 @@ def unread(manager):
         )
         for n in range(300)
     ]
-    manager.steps["waiting1"] = [*commands, Step(turn=1, index=300, kind=StepKind.MESSAGE, text="All done.")]
+    manager.tell("waiting1", [*commands, Step(turn=1, index=301, kind=StepKind.MESSAGE, text="All done.")])
 
 
 DIGEST = r"\d+ new since [\d:]+   100 commands, 1 failed \(`make; ls` exit 1\)"
@@ -634,7 +638,7 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
 
 
 async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
-    manager.steps["waiting1"] = []
+    manager.tell("waiting1", [])
     async with dashboard() as d:
         await d.press("enter", "7", "z", "right_parenthesis", "y", "g", "G", "slash", "escape")
         await d.until(lambda: d.main.detail.steps.groups == frozenset({"7"}))
@@ -642,29 +646,29 @@ async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
 
 
 async def test_a_filter_that_shows_nothing_keeps_the_place(dashboard, manager):
-    manager.steps["waiting1"] = [Step(turn=1, index=n, kind=StepKind.MESSAGE, text=f"m{n}") for n in range(300)]
+    manager.tell("waiting1", [Step(turn=1, index=n + 1, kind=StepKind.MESSAGE, text=f"m{n}") for n in range(300)])
     async with dashboard() as d:
         await d.press("enter")
         await d.until(lambda: d.main.detail.steps.cursor == 299)
-        d.main.detail.viewer.go_to("200")
+        d.main.detail.viewer.go_to("201")
         await d.press("7")
         assert d.main.detail.steps.current is None
         await d.press("7")
         assert d.main.detail.steps.current.text == "m200"  # type: ignore[attr-defined]
 
 
-async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(dashboard, manager):
+async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(dashboard, manager, monkeypatch):
     gate = Gate()
-    usual = manager.open_trajectory
+    usual = manager.reader.steps.open_trajectory
 
     def slow(ref):
         opened = usual(ref)
         if ref != "waiting1":
             refresh = opened.refresh
-            opened.refresh = lambda: gate.wait() and refresh()
+            opened.refresh = lambda *given, **named: gate.wait() and refresh(*given, **named)
         return opened
 
-    manager.open_trajectory = slow
+    monkeypatch.setattr(manager.reader.steps, "open_trajectory", slow)
     async with dashboard() as d:
         try:
             await d.shows("also add a regression test")
@@ -677,7 +681,8 @@ async def test_while_another_session_is_read_keys_do_not_act_on_the_former_one(d
 
 
 async def test_stderr_in_the_pane_is_that_of_the_selected_session(dashboard, manager):
-    manager.outputs.stderr_tail = lambda ref, turn=None: (f"stderr of {ref}", 0)
+    errors(manager, "waiting1", 2, "stderr of waiting1")
+    errors(manager, "failed01", 1, "stderr of failed01")
     async with dashboard() as d:
         await d.press("enter", "S")
         await d.shows("stderr of waiting1")
@@ -703,10 +708,10 @@ async def test_turns_are_reached_under_a_filter_that_hides_their_prompts(reading
 async def test_what_is_too_much_for_the_terminals_clipboard_is_said_to_be(reading, monkeypatch):
     async with reading() as d:
         long = Step(turn=2, index=3, kind=StepKind.MESSAGE, text="word " * 20_000)
-        d.manager.trajectories["waiting1"].fresh.append(long)
+        d.manager.write("waiting1", [long])
         d.main.detail.viewer.read_on()
         await d.press("G")
-        await d.until(lambda: d.steps.current.text == long.text)
+        await d.until(lambda: d.steps.current.text.startswith("word word"))
         await d.press("y")
         await d.shows("Not copied: message")
         assert copied(d) == ""
@@ -720,66 +725,56 @@ async def test_a_search_shows_what_it_found_though_it_is_folded_away(reading):
 
 
 async def test_a_filter_that_shows_nothing_says_so(dashboard, manager):
-    manager.steps["waiting1"] = [Step(turn=1, index=0, kind=StepKind.MESSAGE, text="hi")]
+    manager.tell("waiting1", [Step(turn=1, index=1, kind=StepKind.MESSAGE, text="hi")])
     async with dashboard() as d:
         await d.press("enter", "4")
         await d.shows("no steps of this kind: 0 shows all")
 
 
-def turn(status):
-    return factories.turn(session="running1", status=status, created_at=T0)
-
-
-async def test_while_a_turn_runs_a_sweep_reads_on_and_after_it_only_news_do(dashboard, manager):
+async def test_while_a_turn_runs_a_sweep_reads_on_and_after_it_only_news_do(dashboard, manager, monkeypatch):
     async with dashboard() as d:
         await d.select("running1")
-        shown = manager.trajectories["running1"]
-        shown.facts = (turn(Status.RUNNING),)
-        d.main.detail.viewer.read_on()
-        await d.until(lambda: d.main.detail.viewer.growth.turns)
-        looks = shown.looks
+        looks = counted(monkeypatch, manager.trajectories["running1"], "refresh")
         d.main.turn_files_grew(frozenset(), sweep=True)
-        await d.until(lambda: shown.looks > looks)
-        shown.facts = (turn(Status.DONE),)
-        d.main.turn_files_grew(frozenset(), sweep=True)
+        await d.until(lambda: looks)
+        manager.put(structs.replace(manager.get("running1"), status=Status.DONE))
         await d.until(lambda: d.main.detail.viewer.growth.turns[0].status.ended)
-        looks = shown.looks
+        looks.clear()
         d.main.turn_files_grew(frozenset(), sweep=True)
-        shown.fresh.append(Step(kind=StepKind.MESSAGE, turn=1, text="one more word"))
-        manager.put(structs.replace(manager.get("running1"), updated_at=T0 + 1))
+        await d.settled()
+        assert looks == []
+        manager.prompts.inject("running1", "one more word")
         await d.shows("one more word")
-        assert shown.looks == looks + 1
 
 
 async def test_the_age_of_a_running_step_goes_on_by_itself_and_only_while_a_turn_runs(dashboard, manager, monkeypatch):
     async with dashboard() as d:
         await d.select("running1")
-        shown = manager.trajectories["running1"]
-        shown.facts = (turn(Status.RUNNING),)
-        shown.fresh.append(Step(kind=StepKind.COMMAND, turn=1, command="make all", status=StepStatus.RUNNING, at=T0))
+        running = Step(kind=StepKind.COMMAND, turn=1, index=1, command="make all", status=StepStatus.RUNNING, at=T0)
+        manager.write("running1", [running])
         d.main.detail.viewer.read_on()
         await d.shows("make all")
         monkeypatch.setattr(d.main.detail.viewer, "_clock", lambda: T0 + 3 * 60_000)
         await d.until(lambda: re.search(r"make all.*running +3m", d.text()))
-        shown.facts = (turn(Status.STOPPED),)
-        d.main.detail.viewer.read_on()
+        manager.put(structs.replace(manager.get("running1"), status=Status.STOPPED))
         await d.until(lambda: d.main.detail.viewer.growth.turns[0].status.ended)
         ticks = []
         monkeypatch.setattr(d.main.detail.steps, "tick", ticks.append)
-        looked = manager.settled
-        await d.until(lambda: manager.settled > looked + 1)  # a sweep comes every two seconds, a tick every second
+        settled = counted(monkeypatch, manager.housekeeping, "settle")
+        await d.until(lambda: len(settled) > 1)  # a sweep comes every two seconds, a tick every second
         assert not ticks
 
 
-async def test_runners_are_looked_after_while_any_should_live(dashboard, manager):
+async def test_runners_are_looked_after_while_any_should_live(dashboard, manager, monkeypatch):
     for one in SESSIONS:
         if not one.status.ended:
             manager.drop(one.id)
+    settled = counted(monkeypatch, manager.housekeeping, "settle")
     async with dashboard() as d:
         await d.until(lambda: d.app._sweeps > 1)
-        assert manager.settled == 0
+        assert not settled
         manager.put(session("later001", Status.RUNNING, "the build", created=9))
-        await d.until(lambda: manager.settled > 0)
+        await d.until(lambda: settled)
 
 
 async def test_runners_of_agents_that_wait_are_looked_after_every_eight_seconds(dashboard, manager, monkeypatch):
@@ -804,62 +799,87 @@ def edited(index, path, status=StepStatus.OK, diff=None):
     return Step(turn=1, index=index, kind=StepKind.FILE_CHANGE, changes=(change,), status=status)
 
 
+class Found:
+    """The diffs that can be found outside of the turn files, by the numbers of the steps; and what was sought."""
+
+    def __init__(self):
+        self.diffs = {}
+        self.sought = []
+
+    def know(self, turns):
+        """Each diff is known by its step."""
+
+    def fill(self, step, conversation, key, number):
+        self.sought.append(step.index)
+        diff = self.diffs.get(step.index)
+        return step if diff is None else structs.replace(step, changes=(structs.replace(step.changes[0], diff=diff),))
+
+
+@pytest.fixture
+def found(manager, monkeypatch):
+    found, usual = Found(), manager.reader.steps.open_trajectory
+
+    def opened(ref):
+        steps = usual(ref)
+        steps._diffs = found
+        return steps
+
+    monkeypatch.setattr(manager.reader.steps, "open_trajectory", opened)
+    return found
+
+
 def line_of(d, text):
     return next(n for n, line in enumerate(d.text().split("\n")) if text in line)
 
 
-async def test_a_diff_that_comes_later_moves_nothing_under_the_eye(dashboard, manager):
-    manager.steps["stopped1"] = [edited(n, f"f{n:02}.py") for n in range(90)]
+async def test_a_diff_that_comes_later_moves_nothing_under_the_eye(dashboard, manager, found):
+    manager.tell("running1", [edited(n + 1, f"f{n:02}.py") for n in range(90)])
     async with dashboard() as d:
-        d.main.table.select("stopped1")
+        d.main.table.select("running1")
         await d.shows("f89.py")
-        trajectory = d.manager.trajectories["stopped1"]
-        await d.until(lambda: 89 in trajectory.turns[1].sought)
+        await d.until(lambda: 90 in found.sought)
         await d.press("enter", "k", "k", "k")
         assert d.main.detail.steps.cursor == 86
         at = line_of(d, "f86.py")
-        trajectory.turns[1].diffs = {84: DIFF, 85: DIFF, 88: DIFF}
-        trajectory.fresh.append(Step(turn=1, index=90, kind=StepKind.MESSAGE, text="more"))
+        found.diffs = {85: DIFF, 86: DIFF, 89: DIFF}
+        manager.write("running1", [Step(turn=1, index=91, kind=StepKind.MESSAGE, text="more")])
         d.main.detail.viewer.read_on()
         await d.shows("f85.py  +1 -1")
         await d.shows("f84.py  +1 -1")
         assert line_of(d, "f86.py") == at
 
 
-async def test_only_what_is_on_the_screen_is_sought(dashboard, manager):
-    manager.steps["stopped1"] = [edited(n, f"f{n:03}.py") for n in range(300)]
+async def test_only_what_is_on_the_screen_is_sought(dashboard, manager, found):
+    manager.tell("stopped1", [edited(n + 1, f"f{n:03}.py") for n in range(300)])
     async with dashboard() as d:
         d.main.table.select("stopped1")
         await d.shows("f299.py")
-        turn = d.manager.trajectories["stopped1"].turns[1]
-        await d.until(lambda: 299 in turn.sought)
-        assert min(turn.sought) > 200
+        await d.until(lambda: 300 in found.sought)
+        assert min(found.sought) > 200
         await d.press("enter", "g")
-        await d.until(lambda: 0 in turn.sought)
-        assert not set(range(100, 200)) & set(turn.sought)
+        await d.until(lambda: 1 in found.sought)
+        assert not set(range(100, 200)) & set(found.sought)
 
 
-async def test_steps_with_diffs_and_steps_that_run_are_not_sought(dashboard, manager):
-    own, running = edited(0, "own.py", diff=DIFF), edited(1, "running.py", StepStatus.RUNNING)
-    manager.steps["running1"] = [own, running, edited(2, "lacking.py")]
+async def test_steps_with_diffs_and_steps_that_run_are_not_sought(dashboard, manager, found):
+    own, running = edited(1, "own.py", diff=DIFF), edited(2, "running.py", StepStatus.RUNNING)
+    manager.tell("running1", [own, running, edited(3, "lacking.py")])
     async with dashboard() as d:
         d.main.table.select("running1")
         await d.shows("lacking.py")
-        turn = d.manager.trajectories["running1"].turns[1]
-        await d.until(lambda: turn.sought)
-        assert set(turn.sought) == {2}
+        await d.until(lambda: found.sought)
+        assert set(found.sought) == {3}
 
 
-async def test_an_open_pane_gets_the_diff_that_comes_later(dashboard, manager):
-    manager.steps["running1"] = [edited(0, "late.py"), Step(turn=1, index=1, kind=StepKind.MESSAGE, text="said")]
+async def test_an_open_pane_gets_the_diff_that_comes_later(dashboard, manager, found):
+    manager.tell("running1", [edited(1, "late.py"), Step(turn=1, index=2, kind=StepKind.MESSAGE, text="said")])
     async with dashboard() as d:
         d.main.table.select("running1")
         await d.shows("late.py")
         await d.press("enter", "k", "enter")
         await d.shows("no diff from the agent")
-        trajectory = d.manager.trajectories["running1"]
-        trajectory.turns[1].diffs = {0: DIFF}
-        trajectory.fresh.append(Step(turn=1, index=2, kind=StepKind.MESSAGE, text="more"))
+        found.diffs = {1: DIFF}
+        manager.write("running1", [Step(turn=1, index=3, kind=StepKind.MESSAGE, text="more")])
         d.main.detail.viewer.read_on()
         await d.until(lambda: "gave no diff" not in d.text())
         await d.shows("2   - two")

@@ -5,18 +5,17 @@ from factories import T0
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedMark
-from agentdash.sessions.transcript.mark_steps import Marking, MarkStep, marking
+from agentdash.sessions.transcript.mark_steps import FixedSection, Marking, MarkStep, marking
 from agentdash.sessions.transcript.search import Search
 from agentdash.sessions.transcript.snapshot import View
 from agentdash.sessions.transcript.visible.going_back import NoPlaceError, place_of
-from pilot.fakes import FakeTurn
 
 
 def turn(number, *kinds):
-    made = FakeTurn(number)
-    for index, kind in enumerate((StepKind.PROMPT, *kinds)):
-        made.put(Step(turn=number, index=index, kind=kind, text=f"{kind} {number}.{index}"))
-    return made
+    said = enumerate((StepKind.PROMPT, *kinds))
+    return FixedSection(
+        number, [Step(turn=number, index=index, kind=kind, text=f"{kind} {number}.{index}") for index, kind in said]
+    )
 
 
 TURNS = [turn(1, StepKind.MESSAGE, StepKind.USAGE), turn(2, StepKind.COMMAND, StepKind.MESSAGE), turn(3)]

@@ -1,17 +1,15 @@
 """The last answer is found from the end, and read on for only as long as there is none."""
 
 from agentdash.sessions.model.session import Step, StepKind
+from agentdash.sessions.transcript.mark_steps import FixedSection
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from agentdash.sessions.transcript.visible.last_answer import last_answer
-from pilot.fakes import FakeTurn
 
 
 def growth(*kinds: StepKind, ahead: int = 0, trouble: str | None = None) -> Growth:
-    turn = FakeTurn(1)
-    for index, kind in enumerate(kinds):
-        turn.put(Step(turn=1, index=index, kind=kind, text=f"{kind} {index}"))
-    return Growth(View([turn]), ahead=ahead, trouble=trouble)
+    steps = [Step(turn=1, index=index, kind=kind, text=f"{kind} {index}") for index, kind in enumerate(kinds)]
+    return Growth(View([FixedSection(1, steps)]), ahead=ahead, trouble=trouble)
 
 
 def found(*passes: Growth) -> tuple[int | None, int]:
