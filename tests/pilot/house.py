@@ -4,7 +4,6 @@ Only sending and waking a runner are replaced: a turn begins and ends in the row
 """
 
 import os
-from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -235,11 +234,11 @@ class House(SessionManager):
         for step in steps:
             with folder.output(step.turn).open("ab") as file:
                 file.write(json.encode(structs.replace(step, index=step.index - 1)) + b"\n")
-        counts = Counter(step.turn for step in steps)
+
+    def count(self, session_id: str, turn: int, steps: int) -> None:
+        """Record how many steps the agent made in a turn, as its runner does."""
         with self.store.database.transaction() as db:
-            earlier = "UPDATE turns SET steps = steps + ? WHERE session = ? AND n = ? AND n < ?"
-            newest = self.get(session_id).turn
-            db.executemany(earlier, ((count, session_id, turn, newest) for turn, count in counts.items()))
+            db.execute("UPDATE turns SET steps = ? WHERE session = ? AND n = ?", (steps, session_id, turn))
 
     def drop(self, session_id: str) -> None:
         """Remove the rows of a session, as a front end does when it deletes the session."""

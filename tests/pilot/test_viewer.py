@@ -568,6 +568,7 @@ async def test_five_sessions_are_too_many(dashboard):
 async def test_what_is_new_since_somebody_looked_is_told_apart(dashboard, manager):
     seen = structs.replace(SESSIONS[0], steps=10, seen_steps=7, seen_at=T0 - 60_000)
     manager.put(seen)
+    manager.count("waiting1", 1, 8)
     async with dashboard() as d:
         await d.press("enter")
         await d.shows("── 3 new since ")
@@ -596,6 +597,7 @@ def unread(manager):
         for n in range(300)
     ]
     manager.tell("waiting1", [*commands, Step(turn=1, index=301, kind=StepKind.MESSAGE, text="All done.")])
+    manager.count("waiting1", 1, 301)
 
 
 DIGEST = r"\d+ new since [\d:]+   100 commands, 1 failed \(`make; ls` exit 1\)"
