@@ -226,6 +226,13 @@ class Database:
         return connection
 
 
+class DatabasePart:
+    """The reads and writes of one subject."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def _use_wal(writer: sqlite3.Connection) -> None:
     """Use a write-ahead log, which the file keeps; wait for other processes that open the new file at the same moment.
 

@@ -12,15 +12,12 @@ from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionErro
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.conversation.marks import Mark, RelatedMark
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import Query, dump, load, struct_from
 
 
-class Marks:
+class Marks(DatabasePart):
     """The marks of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_session(self, session_id: str) -> list[Mark]:
         """Return the marks of a session, oldest first."""

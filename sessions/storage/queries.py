@@ -215,9 +215,9 @@ class Queries:
         )
         return str(rows[0]["id"]) if rows else None
 
-    def queued_turns(self, session_id: str) -> list[Turn]:
-        """Return the turns of a session that no runner has taken."""
-        return self._turns("session = ? AND status = 'queued'", (session_id,))
+    def queued_after(self, session_id: str, n: int) -> Turn | None:
+        """Return the turn after the number ``n`` that no runner has taken; None if there is none."""
+        return next(iter(self._turns("session = ? AND n > ? AND status = 'queued'", (session_id, n))), None)
 
     def open_requests(self, session_id: str, turn: int) -> list[str]:
         """Return the kinds of the open requests for a turn, or for a later one that never started."""

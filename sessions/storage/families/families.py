@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.model.taken_by import HAND
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import ENDED_ONES, LIVE_ONES, SELECT_SESSION, session_from
 
 _ABOVE = (
@@ -52,11 +52,8 @@ FAMILY = (
 """All sessions below a session or an outside lead, as the beginning of a query: the parameters are both ids."""
 
 
-class Families:
+class Families(DatabasePart):
     """The families in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def is_below(self, session_id: str, lead: str) -> bool:
         """Return whether a session descends from another one, or from an outside lead."""

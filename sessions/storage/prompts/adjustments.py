@@ -13,18 +13,15 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import Status, short_id
 from agentdash.sessions.rules.launch import Launch, TurnPlan
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import dump, launch_from, load, struct_from
 
 _PENDING = "state IN ('asked', 'sent')"
 _MOST_REASON = 400
 
 
-class Adjustments:
+class Adjustments(DatabasePart):
     """The changes of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def request(
         self,
