@@ -166,6 +166,11 @@ def read_text(path: Path) -> str:
         return ""
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
+    return as_text(path, data)
+
+
+def as_text(path: Path, data: bytes) -> str:
+    """Return the text of a settings file; ``ConfigError``: it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -194,7 +199,9 @@ def faults(path: Path, check: Callable[[Source], object]) -> list[ConfigError]:
         except ConfigError as error:
             if not any(key[:-1] == error.key for key in left_out):
                 found.append(error)  # else it only follows from a key that was left out of its table
-            key = _cause(error.key)
+            key = error.key
+            if key[-3:-2] == ("presets",) and key[-1] == "agent":
+                key = key[:-1]  # without its agent, the other settings of a preset cannot be judged
             if key in left_out or not source.leave_out(key):
                 break
             left_out.add(key)
@@ -232,8 +239,3 @@ def _is_whole(line: str, error: str) -> bool:
     """Return whether an error is in the value that this line begins, so that the other lines can be read without it."""
     column = _COLUMN.search(error)
     return assigns(line) and column is not None and int(column[1]) > line.index("=") + 1
-
-
-def _cause(key: Key) -> Key:
-    """Return what to leave out: without its agent, the other settings of a preset cannot be judged."""
-    return key[:-1] if len(key) > 2 and key[-3] == "presets" and key[-1] == "agent" else key
