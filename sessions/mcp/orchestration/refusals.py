@@ -3,30 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentdash.sessions.model.errors import (
-    AgentdashError,
-    AmbiguousSessionError,
-    ConfigError,
-    NotAllowedError,
-    NotYoursError,
-    RefusalError,
-    SessionBusyError,
-    StoreError,
-    UnknownSessionError,
-    UsageError,
-)
+from agentdash.sessions.model import errors
+from agentdash.sessions.model.errors import AgentdashError, NotAllowedError, RefusalError
 
 _CELLS = 600
 """The most characters of an error's own text."""
 
 _NEXT: tuple[tuple[type[AgentdashError], str, str], ...] = (
-    (UnknownSessionError, "unknown_session", "list_sessions shows your workers."),
-    (AmbiguousSessionError, "ambiguous", "give more characters of the id."),
-    (NotYoursError, "not_yours", "list_sessions shows the workers that you can change."),
-    (SessionBusyError, "busy", "wait_for it, or stop_sessions."),
-    (ConfigError, "settings_broken", "ask the user to correct the settings."),
-    (UsageError, "bad_request", "correct the arguments."),
-    (StoreError, "store_unusable", "ask the user to run: agentdash doctor"),
+    (errors.UnknownSessionError, "unknown_session", "list_sessions shows your workers."),
+    (errors.AmbiguousSessionError, "ambiguous", "give more characters of the id."),
+    (errors.NotYoursError, "not_yours", "list_sessions shows the workers that you can change."),
+    (errors.SessionBusyError, "busy", "wait_for it, or stop_sessions."),
+    (errors.ConfigError, "settings_broken", "ask the user to correct the settings."),
+    (errors.UsageError, "bad_request", "correct the arguments."),
+    (errors.StoreError, "store_unusable", "ask the user to run: agentdash doctor"),
 )
 """The code and the next step for each kind of error; the first that fits is used."""
 
