@@ -3,6 +3,7 @@
 import uuid
 from typing import TYPE_CHECKING
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.mcp.orchestration.calls import Calls
 from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.refusals import refusal, refused
@@ -78,7 +79,6 @@ def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
 
 def _check_takes_prompts(calls: Calls, session: Session) -> None:
     """Refuse a prompt that could not become a turn."""
-    from agentdash.sessions.agents.registry import agent_named
     from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
 
     if agent_named(session.agent).conversations is None:

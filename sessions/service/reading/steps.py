@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.compaction import RecordedCompaction
 from agentdash.sessions.model.errors import StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Prompt, Session, Step, StepKind
 from agentdash.sessions.rules.conversation.marks import RelatedMark
@@ -18,7 +19,6 @@ from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_in
 
 if TYPE_CHECKING:
-    from agentdash.sessions.model.compaction import RecordedCompaction
     from agentdash.sessions.rules.digest.collect import Digest
     from agentdash.sessions.service.changes.git import GitDiff
     from agentdash.sessions.service.changes.model import SessionChanges
@@ -186,7 +186,7 @@ class StepsReader:
         marks = self._queries.marks.of_session(session.id)
         return shown(range(1, session.turn + 1), marks)
 
-    def compactions(self, ref: str) -> "list[RecordedCompaction]":
+    def compactions(self, ref: str) -> list[RecordedCompaction]:
         """Return the compactions that the agent reported, also those that it began by itself, oldest first."""
         return self._queries.compactions_of(self._get(ref).id)
 
