@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.agents.registry import agent_named
@@ -49,16 +48,8 @@ class OutputReader:
             lost = f"The folder of session {short} is gone: {path}. Its output is lost"
             raise StoreError(f"{lost}. Remove the session: agentdash rm {short}")
 
-    def read(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
-        """Return the agent's output in a turn, byte for byte; empty if there is no such file."""
-        return self.part(ref, turn, stderr=stderr).read()
-
-    def path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Return the file of the agent's output in a turn, which can hold other turns; see :meth:`part`."""
-        return self.part(ref, turn, stderr=stderr).path
-
     def part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
-        """Return the part of a file with the agent's output in a turn (default: the newest)."""
+        """Return the part of a file with the agent's output in a turn (default: the newest), which need not exist."""
         session = self._get(ref)
         n = find_turn(session, turn)
         output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
