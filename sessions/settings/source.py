@@ -14,18 +14,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.settings import toml_keys
 from agentdash.sessions.settings.toml_keys import Path as Key
-from agentdash.sessions.settings.toml_keys import (
-    assigns,
-    at,
-    culprit,
-    dotted,
-    error_line,
-    key_at,
-    line_of,
-    part,
-    without,
-)
 
 T = TypeVar("T")
 
@@ -48,9 +38,10 @@ class Source:
         try:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
-            line = error_line(str(error), self.text)
-            key = key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
-            raise ConfigError(f"{path}:{line}: {f'{dotted(key)}: ' if key else ''}{error}", line, key) from None
+            line = toml_keys.error_line(str(error), self.text)
+            key = toml_keys.key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
+            at = f"{path}:{line}: {f'{toml_keys.dotted(key)}: ' if key else ''}"
+            raise ConfigError(f"{at}{error}", line, key) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
         """Convert a part of the file to a value of its type.
@@ -63,7 +54,7 @@ class Source:
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             path = tuple(key.partition("[...]")[0].split(".")) if key else ()
-            self.fail((*section, *culprit(data, path, lambda tried: _fault(tried, kind))), why)
+            self.fail((*section, *toml_keys.culprit(data, path, lambda tried: _fault(tried, kind))), why)
 
     def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
         """Raise the error for a key.
@@ -75,7 +66,7 @@ class Source:
 
     def line(self, key: tuple[str, ...]) -> int:
         """Return the line of a key, or of the nearest table around it."""
-        return line_of(self.text, key)
+        return toml_keys.line_of(self.text, key)
 
     def error(self, key: tuple[str, ...], why: str) -> ConfigError:
         """Build the error for a key, with the key's line."""
@@ -89,12 +80,12 @@ class Source:
         An item of a list is left out with all before it; errors of the others keep their numbers.
         """
         key = self._numbered(key, -1)
-        while key and at(self.data, key) is None:
+        while key and toml_keys.at(self.data, key) is None:
             key = key[:-1]
         if not key:
             return False
-        name, index = part(key[-1])
-        self.data = without(self.data, key)
+        name, index = toml_keys.part(key[-1])
+        self.data = toml_keys.without(self.data, key)
         if index is not None:
             self._begins[*key[:-1], name] += index + 1
         return True
@@ -103,7 +94,7 @@ class Source:
         """Return a key of the data with the numbers of the file, or with ``sign`` -1 the other way."""
         parts: tuple[str, ...] = ()
         for one in key:
-            name, index = part(one)
+            name, index = toml_keys.part(one)
             begins = self._begins[*parts, name] if index is not None else 0
             parts = (*parts, one if not begins else f"{name}[{(index or 0) + sign * begins}]")
         return parts
@@ -238,4 +229,4 @@ def _parsed(path: Path, found: list[ConfigError]) -> Source | None:
 def _is_whole(line: str, error: str) -> bool:
     """Return whether an error is in the value that this line begins, so that the other lines can be read without it."""
     column = _COLUMN.search(error)
-    return assigns(line) and column is not None and int(column[1]) > line.index("=") + 1
+    return toml_keys.assigns(line) and column is not None and int(column[1]) > line.index("=") + 1

@@ -152,14 +152,14 @@ class PromptQueue(DatabasePart):
     def cancel(self, prompt_id: int) -> bool:
         """Cancel a waiting prompt; False if it no longer waits."""
         with self._database.transaction() as db:
-            row = db.execute("SELECT session FROM queue WHERE id = ?", (prompt_id,)).fetchone()
-            changed = db.execute(
-                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE id = ? AND state = 'queued'",
+            row = db.execute(
+                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE id = ? AND state = 'queued'"
+                " RETURNING session",
                 (now_ms(), prompt_id),
-            ).rowcount
-            if changed:
+            ).fetchone()
+            if row is not None:
                 let_go_if_empty(db, row["session"])
-        return bool(changed)
+        return row is not None
 
     def hold(self, session_id: str, reason: str = HELD_BY_USER) -> None:
         """Hold the queue of a session: nothing of it is sent until it is released."""
