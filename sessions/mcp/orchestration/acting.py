@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.mcp.orchestration.calls import Calls
 from agentdash.sessions.mcp.orchestration.quoting import words
-from agentdash.sessions.mcp.orchestration.refusals import refusal, refused
+from agentdash.sessions.mcp.orchestration.refusals import refusal, refusal_of, refused
 from agentdash.sessions.mcp.orchestration.schemas import (
     AnswerAsk,
     Answered,
@@ -118,11 +118,7 @@ def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
         if isinstance(receipt, Receipt):
             stopped.append(_stopped(calls, family.name(session.id), session, receipt))
         else:
-            try:
-                with refused("not_stopped"):
-                    raise receipt
-            except RefusalError as error:
-                refusals.append((ref, error))
+            refusals.append((ref, refusal_of(receipt, "not_stopped")))
     if not stopped:
         raise refusals[0][1]
     return Stopped(
