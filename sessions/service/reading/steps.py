@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.rules.digest.collect import Digest
     from agentdash.sessions.service.changes.git import GitDiff
     from agentdash.sessions.service.changes.model import SessionChanges
-    from agentdash.sessions.service.changes.recorded import Recorded
+    from agentdash.sessions.service.changes.session_changes import Recorded
     from agentdash.sessions.transcript.session_steps import Facts, SessionSteps
 
 
@@ -142,7 +142,7 @@ class StepsReader:
     def _with_diffs(
         self, session: Session, recorded: "Recorded", turn: int | None, *, brief: bool = False
     ) -> Iterator[Step]:
-        from agentdash.sessions.service.changes.recorded import with_diffs
+        from agentdash.sessions.service.changes.session_changes import with_diffs
 
         return with_diffs(recorded, self._each_own_step(session, turn, brief=brief))
 
