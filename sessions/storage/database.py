@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -129,6 +129,10 @@ class Database:
             self._drop_if_replaced()
             reader = self._reader = self._reader or self._open_reader()
             return reader.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: tuple[object, ...] = ()) -> Any | None:
+        """Return the first value of the first row of a query; None if there is no row.  Errors are those of `rows`."""
+        return next((row[0] for row in self.rows(sql, parameters)), None)
 
     def data_version(self) -> tuple[int, int, int]:
         """A value that changes when another connection, our writer included, commits; first item: the file's inode."""

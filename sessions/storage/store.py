@@ -132,11 +132,11 @@ class Store(Queries):
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
-        rows = self.database.rows(
-            "SELECT coalesce(launched_at, 0) AS at FROM turns WHERE session = ? AND n = ? AND status = 'queued'",
+        launched_at = self.database.value(
+            "SELECT coalesce(launched_at, 0) FROM turns WHERE session = ? AND n = ? AND status = 'queued'",
             (session_id, n),
         )
-        return now_ms() - int(rows[0]["at"]) if rows else None
+        return None if launched_at is None else now_ms() - int(launched_at)
 
     def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
         """Record that a runner is being started for a queued turn; return how many were started before.
@@ -167,8 +167,7 @@ class Store(Queries):
 
     def kept(self, name: str) -> int | None:
         """Return a stored setting; None if it was never stored."""
-        rows = self.database.rows("SELECT value FROM settings WHERE name = ?", (name,))
-        return rows[0]["value"] if rows else None
+        return self.database.value("SELECT value FROM settings WHERE name = ?", (name,))
 
     def escalate(self) -> list[str]:
         """Record the workers whose leads did not answer in time, so that they count for the user; return their ids."""

@@ -27,13 +27,14 @@ class Tool(Struct, frozen=True, kw_only=True):
     module: str
     """The module of its function, which has its name."""
 
-    def call(self, calls: Any, given: Any) -> Any:
+    def call(self, calls: Any, given: Any) -> Struct | str:
         """Call its function with the :class:`.calls.Calls` of the server and the decoded arguments.
 
         Raises:
             AgentdashError: the call is refused or failed; the text is the model's.
         """
-        return getattr(import_module(self.module), self.name)(calls, given)
+        result: Struct | str = getattr(import_module(self.module), self.name)(calls, given)
+        return result
 
 
 TOOLS: tuple[Tool, ...] = (

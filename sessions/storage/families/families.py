@@ -77,10 +77,9 @@ class Families(DatabasePart):
 
     def keyed(self, parent: str | None, lead: str | None, key: str) -> str | None:
         """Return the id of the session that a lead asked for by this name; without a lead, the user."""
-        rows = self._database.rows(
+        return self._database.value(
             "SELECT id FROM sessions WHERE coalesce(parent, lead, '') = ? AND key = ?", (parent or lead or "", key)
         )
-        return rows[0]["id"] if rows else None
 
     def of_conversation(self, agent: str, conversation: str) -> list[str]:
         """Return the ids of the sessions whose agent reported this conversation, the newest first."""

@@ -131,12 +131,11 @@ class Adjustments(DatabasePart):
 
     def mode_in(self, session_id: str, turn: int) -> str | None:
         """Return the newest mode that the agent took since the start of a turn; None if it kept that of its launch."""
-        rows = self._database.rows(
+        return self._database.value(
             "SELECT value FROM adjustments WHERE session = ? AND turn = ? AND what = 'mode' AND state = 'in_force'"
             " ORDER BY id DESC LIMIT 1",
             (session_id, turn),
         )
-        return str(rows[0]["value"]) if rows else None
 
     def _end(self, adjustment_id: int, state: AdjustmentState, reason: str = "") -> None:
         with self._database.transaction() as db:

@@ -280,10 +280,8 @@ class TurnLog:
         stop = db.execute(
             "SELECT 1 FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL", (self._session, self._n)
         ).fetchone()
-        by = db.execute("SELECT stop_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()[
-            "stop_by"
-        ]
-        requester = StoppedBy.recorded(by)
+        row = db.execute("SELECT stop_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
+        requester = StoppedBy.recorded(row["stop_by"])
         by_user = stop is not None or (requester is not None and requester.knows)
         if outcome.prompt.again:
             self._forget_conversation(db)
