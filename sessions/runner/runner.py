@@ -24,8 +24,8 @@ from agentdash.sessions.runner.live.warm import Warm
 from agentdash.sessions.runner.own_code import keep
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.spawn import clean_signals
+from agentdash.sessions.runner.stop_signals import StopSignals
 from agentdash.sessions.runner.turn.turn_runner import TurnRunner
-from agentdash.sessions.runner.turn.wakeups import StopSignals
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store
 

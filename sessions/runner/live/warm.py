@@ -25,7 +25,7 @@ from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.prompt_evidence import recover_steered
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
-from agentdash.sessions.runner.turn.wakeups import StopSignals
+from agentdash.sessions.runner.stop_signals import StopSignals
 from agentdash.sessions.storage.files.line_reader import LineReader
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

@@ -11,7 +11,7 @@ from agentdash.sessions.model.session import Status, StoppedBy, short_id
 from agentdash.sessions.model.stops import given_reason
 from agentdash.sessions.rules.status import stop_reason
 from agentdash.sessions.runner.runner_process import poke
-from agentdash.sessions.runner.turn.wakeups import StopSignals
+from agentdash.sessions.runner.stop_signals import StopSignals
 from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.store import Store
 

@@ -23,9 +23,10 @@ from agentdash.sessions.runner.processes.stop_ladder import POLL
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.recorder import COMMIT_SECONDS, Recorder
 from agentdash.sessions.runner.spawn import StartError
+from agentdash.sessions.runner.stop_signals import StopSignals
 from agentdash.sessions.runner.turn.phases import Ended, Phase, Running, Stopping, Sweeping, TurnStop, has_ended
 from agentdash.sessions.runner.turn.stop_requests import StopRequests, end_workers
-from agentdash.sessions.runner.turn.wakeups import StopSignals, Wakeups
+from agentdash.sessions.runner.turn.wakeups import Wakeups
 from agentdash.sessions.runner.turn_end import Ending
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.store import Store

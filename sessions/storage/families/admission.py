@@ -32,7 +32,7 @@ from agentdash.sessions.storage.families.family_budgets import (
     name_of,
 )
 from agentdash.sessions.storage.rows import dump, inside, load
-from agentdash.sessions.storage.use.period_use import usual_use
+from agentdash.sessions.storage.usual_use import usual_use
 
 N = TypeVar("N", int, float)
 
