@@ -91,3 +91,15 @@ def test_without_any_agent_spawn_names_the_demo(manager, capsys, monkeypatch, tm
     told = capsys.readouterr().err
     assert agent_named("codex").install_hint.split("`")[1] in told
     assert "No agent installed. To try agentdash without one: agentdash demo" in told
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+def test_a_prompt_that_a_stopped_agent_has_read_does_not_wait_again(demo, wait_until, agent):
+    session = demo.spawn(Start("Split the monolith into services, step by step", agent=agent))
+    wait_until(lambda: demo.reader.get(session.id).last_message)
+    demo.prompts.inject(session.id, "use plain names")
+    wait_until(lambda: any("You add:" in step.text for step in demo.reader.steps.each_step(session.id)))
+    demo.stop(session.id, NOW)
+    stopped = demo.reader.get(session.id)
+    assert (stopped.status, stopped.queued, stopped.unconfirmed) == ("stopped", 0, 0)
+    assert stopped.usage.known
