@@ -47,6 +47,8 @@ def test_a_session_has_its_tokens_cost_model_and_changes(demo, agent, live):
     assert session.model == load_config().settings_for(agent, {}).model
     steps = demo.reader.steps.trajectory(session.id)
     assert [str(step.kind) for step in steps if step.kind == "file_change"] == ["file_change"] * 2
+    [used] = [step for step in steps if step.kind == "usage"]
+    assert not used.whole_thread or used.turn_usage == used.usage  # else two equal sums are shown
     assert run(["changes", "--diff", session.id]) == 0
 
 

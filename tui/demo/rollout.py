@@ -14,7 +14,8 @@ from agentdash.tui.demo.files import Conversation
 def tokens(counts: list[int]) -> dict[str, int]:
     """Return input, cached input and output tokens by codex's names, with their sum."""
     names = ("input_tokens", "cached_input_tokens", "output_tokens")
-    return {**dict(zip(names, counts, strict=True)), "total_tokens": counts[0] + counts[2]}
+    others = {"cache_write_input_tokens": 0, "reasoning_output_tokens": 0, "total_tokens": counts[0] + counts[2]}
+    return dict(zip(names, counts, strict=True)) | others
 
 
 class Rollout:
