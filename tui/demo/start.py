@@ -20,9 +20,9 @@ SESSIONS: tuple[tuple[str, str, str, dict[str, bool]], ...] = (
     ("codex", "infra", "Upgrade the build and run everything in parallel", {"live": False}),
     ("claude", "api", "Split the monolith into services, step by step", {}),
     ("codex", "web", "Start a dev server and check the home page", {"live": False}),
-    ("claude", "infra", "Find out why the build fails, and make it pass", {}),
+    ("codex", "infra", "Find out why the build fails, and make it pass", {}),
     ("claude", "web", "Split the settings module without changing what it does", {}),
-    ("codex", "infra", "Set up the service for the invoices", {}),
+    ("claude", "infra", "Set up the service for the invoices", {}),
     ("codex", "api", "Port the tests to pytest, one worker per folder", {}),
 )
 """Agent, project folder, prompt and options of the sessions; a script lists each prompt, and the last leads workers."""

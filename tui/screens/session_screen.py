@@ -52,6 +52,9 @@ class SessionScreen(Screen[None]):
     has_table = False
     """True if the user can choose other sessions on this screen."""
 
+    quitting = "sessions keep running"
+    """What happens at the end of the dashboard."""
+
     def __init__(
         self,
         reader: SessionReader,
