@@ -53,7 +53,7 @@ class SessionScreen(Screen[None]):
     """True if the user can choose other sessions on this screen."""
 
     quitting = "sessions keep running"
-    """What happens at the end of the dashboard."""
+    """The effect of leaving the dashboard on its sessions, in words."""
 
     def __init__(
         self,
