@@ -3,6 +3,7 @@
 The lines are those of the real one, as far as the adapter reads them (docs/protocols/claude.md, "Stream").
 """
 
+import json
 import os
 import sys
 import uuid
@@ -102,6 +103,8 @@ class Claude(Program):
         self._line("system", subtype="init", claude_code_version=VERSION, **init)
         if self.live:
             self._steered(key, text)
+        else:
+            self._keep("user", message={"role": "user", "content": text})
 
     def _steered(self, key: str, text: str) -> None:
         self._replay(key, [{"type": "text", "text": text}], known=False)
@@ -243,6 +246,18 @@ class Claude(Program):
 
     def _line(self, kind: str, **fields: Any) -> None:
         emit({"type": kind, "session_id": self.conversation.name, "parent_tool_use_id": None, **fields})
+        if kind in ("user", "assistant"):
+            self._keep(kind, **fields)
+
+    def _keep(self, kind: str, **fields: Any) -> None:
+        """Add a line to the transcript, which has the prompts and the use of a turn that is stopped."""
+        path = self.conversation.home / "projects" / "demo" / f"{self.conversation.name}.jsonl"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        message = fields["message"] | ({"stop_reason": "end_turn"} if kind == "assistant" else {})
+        known = {"uuid": str(uuid.uuid4()), "timestamp": datetime.now(UTC).isoformat(), "cwd": str(Path.cwd())}
+        line = {"type": kind, "sessionId": self.conversation.name, **known, **fields, "message": message}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def _fresh(tokens: list[int]) -> list[int]:

@@ -52,6 +52,9 @@ class SessionScreen(Screen[None]):
     has_table = False
     """True if the user can choose other sessions on this screen."""
 
+    quitting = "sessions keep running"
+    """The effect of leaving the dashboard on its sessions, in words."""
+
     def __init__(
         self,
         reader: SessionReader,
