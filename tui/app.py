@@ -33,7 +33,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.other_layouts import BURST, LAYOUT, decides_nothing, of_other_layout
+from agentdash.tui.keys.odd_keys import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen

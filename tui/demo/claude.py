@@ -23,6 +23,8 @@ _DOLLARS = (5e-6, 0.5e-6, 25e-6)
 """The price of a token of :data:`MODEL`: input, cached input and output."""
 _NOT_GRANTED = "Claude requested permissions to use Bash, but you haven't granted it yet."
 _FREE = "bypassPermissions"
+_GOOD = ("completed", "compacted")
+_REASONS = {"completed": "completed", "compacted": None, "failed": "api_error", "interrupted": "aborted_streaming"}
 _INTERRUPTED = "[Request interrupted by user]"
 
 
@@ -106,6 +108,24 @@ class Claude(Program):
         else:
             self._keep("user", message={"role": "user", "content": text})
 
+    def begin(self, key: str) -> None:
+        """Begin the turn of a prompt; ``/compact`` plays no script."""
+        if self.pending[key].startswith("/compact"):
+            self._compact(key)
+        else:
+            super().begin(key)
+
+    def _compact(self, key: str) -> None:
+        """Replace the context by a summary (docs/protocols/claude.md, "Forks and compactions")."""
+        self._began(key, self.read(key))
+        self._line("system", subtype="status", status=None, compact_result="success")
+        before = {"trigger": "manual", "pre_tokens": self.context}
+        self._line("system", subtype="compact_boundary", compact_metadata=before)
+        asked = "; ".join(text for _, text in self.conversation.prompts[:-1])
+        self._line("user", message={"role": "user", "content": f"You asked for this: {asked}"})
+        self.context = 0
+        self.over("compacted")
+
     def _steered(self, key: str, text: str) -> None:
         self._replay(key, [{"type": "text", "text": text}], known=False)
 
@@ -126,9 +146,9 @@ class Claude(Program):
         self._line(
             "result",
             subtype="error_during_execution" if status == "interrupted" else "success",
-            is_error=status != "completed",
-            num_turns=1,
-            terminal_reason={"completed": status, "failed": "api_error"}.get(status, "aborted_streaming"),
+            is_error=status not in _GOOD,
+            num_turns=int(status != "compacted"),
+            terminal_reason=_REASONS[status],
             stop_reason={"completed": "end_turn", "failed": "stop_sequence"}.get(status),
             result=error,
             total_cost_usd=cost,

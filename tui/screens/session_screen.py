@@ -231,7 +231,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id and not self._programs.refused("export"):
-            from agentdash.tui.dialogs.asking.save import SaveScreen
+            from agentdash.tui.dialogs.asking.naming import SaveScreen
 
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
