@@ -60,8 +60,9 @@ def add_mark(db: sqlite3.Connection, mark: Mark) -> Mark:
     """
     added = db.execute(
         "INSERT INTO marks (id, session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
-        " VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        structs.astuple(structs.replace(mark, data=dump(mark.data), at=mark.at or now_ms())),
+        " VALUES (nullif(:id, 0), :session, :kind, :after, :turn, :step, :undoes, :origin, :data, :asked_by, :at)"
+        " RETURNING *",
+        structs.asdict(mark) | {"data": dump(mark.data), "at": mark.at or now_ms()},
     ).fetchone()
     db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (mark.session, mark.origin))
     return _mark(added)
