@@ -33,7 +33,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.other_layouts import BURST, LAYOUT, decides_nothing, of_other_layout
+from agentdash.tui.keys.odd_keys import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
@@ -281,7 +281,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""
-        self.requests.show_message("Press Ctrl+C again to quit (sessions keep running)")
+        self.requests.show_message(f"Press Ctrl+C again to quit ({self.home.quitting})")
 
     def action_mouse(self) -> None:
         """Turn the mouse on or off."""

@@ -799,7 +799,7 @@ async def test_ctrl_c_twice_quits_and_once_says_so(dashboard):
     async with dashboard() as d:
         before = d.manager.rows()
         await d.press("ctrl+c")
-        await d.shows("Press Ctrl+C again to quit")
+        await d.shows("Press Ctrl+C again to quit (sessions keep running)")
         assert d.app.is_running
         await d.press("ctrl+c")
         await d.until(lambda: not d.app.is_running)

@@ -15,7 +15,7 @@ from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
-from agentdash.tui.dialogs.asking.save import RenameScreen, SaveScreen
+from agentdash.tui.dialogs.asking.naming import RenameScreen, SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen

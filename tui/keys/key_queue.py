@@ -16,7 +16,7 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.tui._textual_hacks import is_bound, lay_out, write_changes
-from agentdash.tui.keys.other_layouts import to_its_place
+from agentdash.tui.keys.odd_keys import to_its_place
 from agentdash.tui.terminal.driver import TerminalDriver
 from agentdash.tui.terminal.escape_keys import EscapedKey
 from agentdash.tui.terminal.shown import Shown

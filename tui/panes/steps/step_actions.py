@@ -127,10 +127,9 @@ class StepActions:
         if chosen is None:
             return
         session_id, view, item = chosen
-        path = partial(self._reader.outputs.path, session_id, view.turn(item), stderr=stderr)
-        file = await self._requests.ask(path)
-        if file is not None:
-            self._programs.page(file, 0 if stderr else view.where(item)[0])
+        part = await self._requests.ask(partial(self._reader.outputs.part, session_id, view.turn(item), stderr=stderr))
+        if part is not None:
+            self._programs.page(part.path, 0 if stderr else view.where(item)[0])
 
     async def _whole(self, chosen: Chosen | None) -> Step | None:
         """Return the step with its full text."""
