@@ -30,10 +30,9 @@ from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.tui import _textual_hacks
 from agentdash.tui.keys.actions import APP_ACTIONS, REGISTRY, bindings
 from agentdash.tui.keys.footer import Labels
-from agentdash.tui.keys.key_queue import KeysInOrder
+from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.other_layouts import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen

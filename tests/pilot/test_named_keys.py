@@ -11,8 +11,7 @@ from agentdash.sessions.service.projects.review import Review
 from agentdash.sessions.settings.config import Config
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.actions import REGISTRY, Place
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead

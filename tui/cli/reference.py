@@ -19,8 +19,7 @@ from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import VERBS
 from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.action import Action, Place
-from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS, Action, Place
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",

@@ -2,8 +2,15 @@
 
 from collections.abc import Callable, Iterable
 
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
+from agentdash.tui.keys.actions import (
+    CONVERSATION_IDS,
+    OPEN_WORKER,
+    REGISTRY,
+    TABLE_ACTIONS,
+    VIEWER_ACTIONS,
+    Place,
+    here,
+)
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import Keymap
 

@@ -11,8 +11,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.availability import can_interrupt, can_prompt
+from agentdash.tui.keys.availability import ActionTarget, can_interrupt, can_prompt
 from agentdash.tui.panes.session_pane import ChosenMode, NextModes, SessionPane
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.texts import queue_texts

@@ -15,9 +15,8 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import usual_home
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.actions import bindings
+from agentdash.tui.keys.actions import Place, bindings
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
 from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked

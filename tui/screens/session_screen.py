@@ -20,9 +20,8 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui._textual_hacks import send_every_resize
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.actions import here
+from agentdash.tui.keys.actions import Place, here
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command, CommandLine
 from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.keymap import Keymap

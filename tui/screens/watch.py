@@ -13,8 +13,8 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.dialogs.gone import GoneScreen
 from agentdash.tui.dialogs.help import HelpScreen
-from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.actions import watch_bindings
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.messages import SessionsChanged
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.screens.session_screen import SessionScreen

@@ -9,7 +9,7 @@ from typing import Any
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text import units
-from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.services.actions.adjust_actions import AdjustActions, ChainActions
 from agentdash.tui.services.actions.ask_actions import AskActions
 from agentdash.tui.services.actions.bulk_actions import BulkActions
