@@ -95,7 +95,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._title.show_text(change_documents.title(texts.title(self._session), changes))
         # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
-        self.files.show([change_documents.file_row(file) for file in changes.files])
+        self.files.show_files([change_documents.file_row(file) for file in changes.files])
         if not changes.files:
             self.pane.show(change_documents.nothing(changes))
 

@@ -29,9 +29,11 @@ Draw = Callable[[int], list[Row]]
 
 
 class RowList(VirtualList, can_focus=False):
-    """A list below a field that keeps the focus; the list never takes it."""
+    """A list below a field that keeps the focus; the list itself never takes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
+    whole_items: ClassVar[bool] = False
+    """True if the cursor has all lines of an item, False if it has only the last one."""
 
     class Highlighted(Message):
         """The cursor moved to another item."""
@@ -59,12 +61,20 @@ class RowList(VirtualList, can_focus=False):
         """The lines of an item."""
         return self._items[item](width)
 
+    @property
+    def is_pale(self) -> bool:
+        """True if the cursor is less bright, because another widget has the keys."""
+        return self.can_focus and not self.has_focus
+
     def strips(self, item: int) -> list[Strip]:
-        """The drawn lines of an item; under the cursor, the last one has its own colour."""
+        """The drawn lines of an item; those under the cursor have its colour."""
         drawn = super().strips(item)
         if item != self.cursor:
             return drawn
-        return [*drawn[:-1], self._painter.strip(self.rows(item, self.columns)[-1], self.size.width, over="cursor")]
+        above = 0 if self.whole_items else len(drawn) - 1
+        over = "cursor-blurred" if self.is_pale else "cursor"
+        rows = self.rows(item, self.columns)[above:]
+        return [*drawn[:above], *(self._painter.strip(row, self.size.width, over=over) for row in rows)]
 
     def move(self, items: int) -> None:
         """Move the cursor, up to the ends of the list."""
@@ -79,20 +89,14 @@ class RowList(VirtualList, can_focus=False):
 class DialogList(RowList, can_focus=True, inherit_bindings=False):
     """Lines that are cut to the width; the cursor is pale while another widget of the dialog has the keys."""
 
+    whole_items = True
+
     class Clicked(Message):
         """The user clicked on an item, which has the cursor now."""
 
     def rows(self, item: int, width: int) -> list[Row]:
         """The lines of an item, each cut to the width."""
         return [cut_row(row, width) for row in super().rows(item, width)]
-
-    def strips(self, item: int) -> list[Strip]:
-        """The drawn lines of an item; those under the cursor have its colour."""
-        drawn = VirtualList.strips(self, item)
-        if item != self.cursor:
-            return drawn
-        over = "cursor" if self.has_focus or not self.can_focus else "cursor-blurred"
-        return [self._painter.strip(row, self.size.width, over=over) for row in self.rows(item, self.columns)]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
         """The lines of all items, counted up to the height of the terminal; one line for the note."""

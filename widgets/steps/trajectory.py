@@ -9,10 +9,11 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentdash.sessions.model.session import Step, StepStatus
+from agentdash.sessions.transcript.snapshot import View
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
-from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps, Steps
+from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps
 from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread
 from agentdash.widgets.steps.step_lines import WHOLE, Manner
 
@@ -86,7 +87,7 @@ class Trajectory(VirtualList):
         """The numbers of the drawn steps that lack their diffs."""
 
     @property
-    def steps(self) -> Steps | None:
+    def steps(self) -> View | None:
         """The current sequence of steps."""
         return self._list.steps
 
@@ -117,7 +118,7 @@ class Trajectory(VirtualList):
         self.post_message(self.Filtered())
 
     def show(
-        self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
+        self, steps: View, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
     ) -> None:
         """Show a newer sequence of the same session.
 
