@@ -33,17 +33,16 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
-from agentdash.tui.services.background import Requests
+from agentdash.tui.services.background import Requests, worded
 from agentdash.tui.services.change_feed import ChangeFeed, SettingsWatch
 from agentdash.tui.services.desk import Desk, WriteAccess
 from agentdash.tui.services.drafts import Drafts
 from agentdash.tui.services.notifier import Notifier
-from agentdash.tui.services.remedies import worded
+from agentdash.tui.startup import load_later
 from agentdash.tui.state.message_log import record, record_stacks
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.terminal import state

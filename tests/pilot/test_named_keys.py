@@ -15,7 +15,7 @@ from agentdash.tui.keys.actions import REGISTRY, Place
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead
-from agentdash.tui.tour import TOUR
+from agentdash.tui.panes.checklist import TOUR
 from pilot import test_every_action as every
 from pilot.test_every_action import changed, programs, today  # noqa: F401 - fixtures
 

@@ -12,7 +12,7 @@ from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.table.find import FindScreen
+from agentdash.tui.dialogs.table.pick import FindScreen
 from agentdash.tui.services.external_programs import ExternalPrograms
 from pilot.examples import session
 from pilot.test_marked import ENDED, marked

@@ -39,15 +39,13 @@ class PathFinder:
         )
 
         listing = self._listing
-        if listing is None or folder != self._folder or (listing.done() and self._is_old(letters)):
+        is_old = not letters or monotonic() - self._read_at > KEPT_SECONDS
+        if listing is None or folder != self._folder or (listing.done() and is_old):
             self._folder, self._read_at = folder, monotonic()
             listing = self._listing = asyncio.ensure_future(asyncio.to_thread(lambda: paths_below(_expanded(folder))))
         # The next key cancels this call, but not the list: a slow folder is read once.
         paths = await asyncio.shield(listing)
         return await asyncio.to_thread(best_paths, paths, letters, limit)
-
-    def _is_old(self, letters: str) -> bool:
-        return not letters or monotonic() - self._read_at > KEPT_SECONDS
 
 
 def _expanded(folder: str) -> str:
@@ -125,7 +123,7 @@ class PromptWriting(Actions):
 
     def _asked(self, title: str, entries: "list[Entry]") -> "asyncio.Future[int | None]":
         """Open the list, and return its answer."""
-        from agentdash.tui.dialogs.table.find import FindScreen
+        from agentdash.tui.dialogs.table.pick import FindScreen
 
         return self._app.push_screen(FindScreen(title, entries), wait_for_dismiss=True)
 

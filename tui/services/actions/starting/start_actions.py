@@ -129,8 +129,7 @@ class StartActions(Actions):
             await self._ask_what_to_start(cwd, like, after)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
-        from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, NoAgentScreen
         from agentdash.tui.dialogs.starting.offer import Offer
 
         settings = await self._projects.settings_in(cwd)
@@ -236,8 +235,7 @@ class ContinueActions(Actions):
             await self._ask(session)
 
     async def _ask(self, session: Session) -> None:
-        from agentdash.tui.dialogs.starting.new_session import ContinueScreen
-        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NoAgentScreen
         from agentdash.tui.dialogs.starting.offer import Offer
 
         agents = await self._requests.ask(self._reader.settings.agents)
