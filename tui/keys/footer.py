@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from textual.content import Content
+
 from agentdash.tui.keys.actions import (
     CONVERSATION_IDS,
     OPEN_WORKER,
@@ -82,6 +84,11 @@ def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
         if firsts:
             with_keys.append((" ".join(firsts), label))
     return with_keys
+
+
+def key_line(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> Content:
+    """Return keys and labels as the last line of a screen."""
+    return Content(" " * gap).join(Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs)
 
 
 def first_keys(keymap: Keymap, names: str) -> str:

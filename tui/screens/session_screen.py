@@ -14,7 +14,7 @@ from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
@@ -77,6 +77,7 @@ class SessionScreen(Screen[None]):
         """The panes that show sessions; at least one once the screen is constructed."""
         self.areas: list[Widget] = []
         """The widgets whose layout changes while the user reads."""
+        self.too_small = Static("", id="too-small", markup=False)
 
     @property
     def keymap(self) -> Keymap:
@@ -164,6 +165,16 @@ class SessionScreen(Screen[None]):
         for detail in self.details:
             detail.prompt.input.can_focus = not self.read_only
             detail.prompt.input.tools = self.operations.writing.help_with(self._prompt_folder, self.sender.new_start)
+
+    def on_resize(self) -> None:
+        """Redraw the lines that depend on the width."""
+        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
+        self.call_after_refresh(self.show_words)
+
+    def show_texts(self, pane: SessionPane, session: Session | None, target: ActionTarget) -> None:
+        """Show in a pane what sending a prompt to these sessions will do."""
+        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+        pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
@@ -329,7 +340,8 @@ class SessionScreen(Screen[None]):
         """Show all keys."""
         from agentdash.tui.dialogs.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
+        about = HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only, table=self.has_table)
+        self.app.push_screen(about)
 
     def action_write_prompt(self) -> None:
         """Give the keys to the prompt."""

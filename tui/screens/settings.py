@@ -1,13 +1,11 @@
 """All settings: value, origin, default and description. Only the user's editor changes them, never agentdash."""
 
 import asyncio
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -21,7 +19,7 @@ from agentdash.sessions.settings.effective import Held, held
 from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.toml_keys import place_of
 from agentdash.sessions.text.sanitize import clean
-from agentdash.tui.keys.footer import whole
+from agentdash.tui.keys.footer import key_line, whole
 from agentdash.tui.keys.keymap import check_keys
 from agentdash.tui.messages import SettingsRead
 from agentdash.tui.render.setup.settings import about, drawer, matches
@@ -79,10 +77,7 @@ class SettingsScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        pairs = [
-            Content.assemble((key, "bold $foreground"), f" {label}") for key, label in whole(KEYS, self.size.width)
-        ]
-        self._keys.show_text(Content("   ").join(pairs))
+        self._keys.show_text(key_line(whole(KEYS, self.size.width)))
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:
@@ -171,12 +166,8 @@ class SettingsScreen(Screen[None]):
             write_first(self._path)
         if self._wrong is not None:
             return self._wrong.line or 1
-        return _place(self._path, chosen)
-
-
-def _place(path: Path, chosen: Held | None) -> int:
-    if chosen is None:
-        return 1
-    if chosen.origin.line is not None:
-        return chosen.origin.line
-    return place_of(path.read_text(encoding="utf-8", errors="replace"), chosen.setting.path)
+        if chosen is None:
+            return 1
+        if chosen.origin.line is not None:
+            return chosen.origin.line
+        return place_of(self._path.read_text(encoding="utf-8", errors="replace"), chosen.setting.path)
