@@ -150,7 +150,7 @@ class KeysInOrder(App[Result]):
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
         self.shown = Shown()
-        write_changes(self, self.shown)
+        write_changes(self, self.shown.changes)
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0

@@ -1,7 +1,5 @@
 """One question of an agent with the widgets that answer it: choices, yes or no, words."""
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
@@ -134,12 +132,9 @@ class AnswerField(Vertical):
 
     def give_keys(self) -> None:
         """Focus the first widget of the field; the form scrolls."""
-        first = next(self._inputs(), None)
-        if first is not None:
+        inputs: tuple[Widget | None, ...] = (self._list, self._boolean, self._words)
+        if (first := next((one for one in inputs if one is not None), None)) is not None:
             first.focus(scroll_visible=False)
-
-    def _inputs(self) -> Iterator[Widget]:
-        yield from (widget for widget in (self._list, self._boolean, self._words) if widget is not None)
 
     def _heading(self, cells: int) -> Content:
         question, note = self.question, kind(self.question)

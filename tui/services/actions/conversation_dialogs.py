@@ -10,7 +10,7 @@ from agentdash.sessions.service.prompts.effects import Effect
 from agentdash.sessions.storage.prompts.drafts import FORK
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
-from agentdash.tui.dialogs.asking.conversation import Act, Box, ConversationScreen
+from agentdash.tui.dialogs.asking.conversation import Box, ConversationScreen
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.texts import conversation_texts as words
 from agentdash.tui.texts.queue_texts import sent
@@ -76,7 +76,7 @@ class ConversationDialogs(Actions):
 
         facts = [words.kept(here, self._last(here)), words.goes_on(session, effect.how), words.folder(session)]
         box = Box("prompt", first, placeholder=words.FORK_HINT, keep=keep)
-        return self._made(words.fork_title(session, here), facts, "fork", fork, box)
+        return ConversationScreen(words.fork_title(session, here), facts, "fork", fork, box=box)
 
     async def _rewind(self, here: Here) -> ConversationScreen:
         session, turn, step = self._session, here.turn, here.step
@@ -97,7 +97,7 @@ class ConversationDialogs(Actions):
             words.stays(effect.hidden, effect.waiting),
             *words.asked_again(here, self._drafts.get(session.id)),
         ]
-        return self._made(words.rewind_title(session, here), facts, "go back", rewind)
+        return ConversationScreen(words.rewind_title(session, here), facts, "go back", rewind)
 
     async def _undo(self) -> ConversationScreen:
         session, mark = self._session, self._shown.undoable if self._shown is not None else None
@@ -112,7 +112,7 @@ class ConversationDialogs(Actions):
             return reason
 
         facts = [*words.taken_back(mark, effect), words.goes_on(session, effect.how)]
-        return self._made(words.undo_title(mark), facts, "take it back", undo)
+        return ConversationScreen(words.undo_title(mark), facts, "take it back", undo)
 
     def _compact(self) -> ConversationScreen:
         session = self._session
@@ -128,12 +128,7 @@ class ConversationDialogs(Actions):
 
         facts = words.summarized(turns, self._undo_key)
         box = Box("wishes", placeholder=words.COMPACT_HINT, needed=False)
-        return self._made(words.compact_title(session), facts, "compact", compact, box)
-
-    def _made(
-        self, title: str, facts: list[words.Fact], verb: str, act: Act, box: Box | None = None
-    ) -> ConversationScreen:
-        return ConversationScreen(title, facts, verb, act, box=box)
+        return ConversationScreen(words.compact_title(session), facts, "compact", compact, box=box)
 
     def _last(self, here: Here) -> Step | None:
         """Return the last step that stays."""
