@@ -128,8 +128,6 @@ def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:
 
 def _tell(verb: str, sessions: "list[Session]", as_json: bool) -> None:
     if as_json:
-        from agentdash.sessions.rules.json_schema import session_json
-
-        common.print_json([session_json(session) for session in sessions])
+        common.print_sessions(sessions, as_json=True)
     else:
         common.print_lines(f"{verb} {common.name_of(session)}" for session in sessions)
