@@ -19,7 +19,6 @@ from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
 from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked
 from agentdash.tui.panes.session_pane import SessionPane
-from agentdash.tui.panes.steps.step_actions import RowActions
 from agentdash.tui.panes.table.split import Split
 from agentdash.tui.panes.table.table_commands import table_commands
 from agentdash.tui.panes.table.table_pane import TablePane
@@ -79,7 +78,6 @@ class MainScreen(SessionScreen):
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
         self._usage = UsageWays(operations.desk.app, reader, requests, self.pane, clock)
-        self._row = RowActions(operations.desk.app, reader, requests, self._programs, detail.viewer.documents)
 
     @property
     def current(self) -> Session | None:
@@ -294,7 +292,7 @@ class MainScreen(SessionScreen):
     @work
     async def _pass_answer(self, action: str, session: Session) -> None:
         """Copy the last answer or open it in another program, where the user reads it."""
-        answered = await self._row.run(action, session.id)
+        answered = await self.detail.viewer.actions.on_answer(action, session.id, self.app)
         if answered and action in ("page_step", "edit_step"):
             self.mark_seen(session)
 

@@ -69,7 +69,7 @@ class SessionScreen(Screen[None]):
         self._clock = clock
         self._tour = tour
         self.read_only = operations.read_only
-        self.sender = PromptSender(self, operations, self.show_words)
+        self.sender = PromptSender(operations, self.show_words)
         self._came_from: Widget | None = None
         self._resumed = False
         self.foot = Foot(table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
@@ -293,20 +293,24 @@ class SessionScreen(Screen[None]):
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
         if event.text.strip():
-            self.sender.send(event.text, self.target, self.detail, interrupts=event.interrupts)
+            self.send(event.text, interrupts=event.interrupts)
             if not self.operations.stay_in_prompt:
                 self._leave_prompt()
             if event.then_next:
                 self.go_on()
 
+    def send(self, text: str, *, interrupts: bool = False) -> None:
+        """Send a text to the chosen sessions, or to a new one; see :meth:`.PromptSender.send`."""
+        self.run_worker(self.sender.send(text, self.target, self.detail, interrupts=interrupts), group="send")
+
     @on(PromptInput.EditAsked)
     def _edit_asked(self) -> None:
         if self.current is not None:
-            self.sender.edit_last(self.current, self.detail)
+            self.run_worker(self.sender.edit_last(self.current, self.detail), group="edit")
 
     @on(PromptInput.ModeAsked)
     def _mode_asked(self) -> None:
-        self.sender.next_mode(self.target)
+        self.run_worker(self.sender.next_mode(self.target), group="mode")
 
     def go_on(self) -> None:
         """Go on to the next session that needs the user, if this screen can choose another session."""
@@ -347,7 +351,7 @@ class SessionScreen(Screen[None]):
         """Give the keys to the prompt."""
         self._came_from = self.focused
         self.give_keys(self.detail.prompt.input)
-        self.sender.offer_earlier(self.detail.prompt)
+        self.run_worker(self.sender.offer_earlier(self.detail.prompt), exclusive=True, group="history")
 
     def _prompt_folder(self) -> str:
         """Return the folder of the session to which a prompt goes; of several, that of the first."""
@@ -441,4 +445,4 @@ class SessionScreen(Screen[None]):
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""
-        self.sender.retry(self.target, self.detail)
+        self.run_worker(self.sender.retry(self.target, self.detail))

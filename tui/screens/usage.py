@@ -24,7 +24,7 @@ from agentdash.tui.services.background import Requests
 from agentdash.tui.texts import usage_texts
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.lists.row_list import Draw
+from agentdash.widgets.lists.row_list import Draw, line
 from agentdash.widgets.usage.plot import UsagePlot, UsageRows, key
 
 LEAST_SECONDS = 3.0
@@ -182,7 +182,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         items: list[Draw] = [partial(drawn, row) for row in self._rows]
         if figures.table.more:
             more = " " * _LIST_CELLS + usage_texts.MORE.format(count=figures.table.more)
-            items.append(lambda _: [((more, "dim"),)])
+            items.append(line((more, "dim")))
         self.list.show(items, self._cursor)
         if self._cursor == len(self._rows) - 1:
             self.list.reveal(len(items) - 1)

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agentdash.widgets.drawing.spans import Row, cut_row
+from agentdash.widgets.drawing.spans import Row, Span, cut_row
 from agentdash.widgets.lists.virtual_list import VirtualList
 
 
@@ -26,6 +26,11 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 Draw = Callable[[int], list[Row]]
 """Returns the lines of an item, none wider than the given cells; the cursor is on the last of them."""
+
+
+def line(*spans: Span) -> Draw:
+    """Return an item of one line, the same in any width."""
+    return lambda _: [spans]
 
 
 class RowList(VirtualList, can_focus=False):

@@ -14,7 +14,7 @@ from agentdash.sessions.text.sanitize import cell_width, clean, cut, one_line, p
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.widgets.drawing.spans import Row
-from agentdash.widgets.lists.row_list import Entry
+from agentdash.widgets.lists.row_list import Entry, line
 
 
 class PickScreen(ListDialog[int]):
@@ -35,7 +35,7 @@ class PickScreen(ListDialog[int]):
 
     def on_mount(self) -> None:
         """Put the cursor on the current choice."""
-        self.show([partial(_offer_row, key, what) for key, what in self._offers], self._at)
+        self.show([line((f"{key}  ", "strong"), (what, "text")) for key, what in self._offers], self._at)
 
     def on_key(self, event: Key) -> None:
         """Pick the offer of this key."""
@@ -46,10 +46,6 @@ class PickScreen(ListDialog[int]):
     def action_take(self) -> None:
         """Pick the line under the cursor."""
         self.dismiss(self.list.cursor)
-
-
-def _offer_row(key: str, what: str, _: int) -> list[Row]:
-    return [((f"{key}  ", "strong"), (what, "text"))]
 
 
 _HEAD_CELLS = 24
