@@ -11,7 +11,7 @@ from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.config import load_config
 from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
-from agentdash.tui.demo.folder import enter_demo, make_demo
+from agentdash.tui.demo.start import enter_demo, make_demo
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from agentdash.tui.panes.prompt_sender import PromptSender
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.screens.session_commands import session_commands
+from agentdash.tui.services.actions.prompt_tools import PromptHelp
 from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS, SessionActions
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
@@ -164,7 +165,7 @@ class SessionScreen(Screen[None]):
         """Give the prompts their tools, and keep the focus out of them if the screen is read-only."""
         for detail in self.details:
             detail.prompt.input.can_focus = not self.read_only
-            detail.prompt.input.tools = self.operations.writing.help_with(self._prompt_folder, self.sender.new_start)
+            detail.prompt.input.tools = PromptHelp(self.operations.writing, self._prompt_folder, self.sender.new_start)
 
     def on_resize(self) -> None:
         """Redraw the lines that depend on the width."""

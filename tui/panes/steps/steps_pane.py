@@ -58,8 +58,8 @@ class StepsPane(StepActionKeys):
         super().__init__()
         self.reader = reader
         self.requests = requests
-        self._documents = StepDocuments(reader)
-        self.actions = StepActions(reader, requests, outside, self._documents)
+        self.documents = StepDocuments(reader)
+        self.actions = StepActions(reader, requests, outside, self.documents)
         self._clock = clock
         self._following: TrajectoryReader | None = None
         self._shown: TrajectoryReader | None = None
@@ -81,7 +81,7 @@ class StepsPane(StepActionKeys):
         self._unread = UnreadSteps(self, self.steps, self.head, requests)
         self._name_keys()
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
-        self.pane = StepDocumentPane(self._documents, requests)
+        self.pane = StepDocumentPane(self.documents, requests)
 
     def compose(self) -> ComposeResult:
         """Yield the digest and the counts, the steps, the pane, and the field for searches and numbers."""
@@ -205,7 +205,7 @@ class StepsPane(StepActionKeys):
 
     def _name_keys(self) -> None:
         self.steps.all_key = self._keymap.name("steps.all")
-        self._documents.file_key = self._keymap.name("steps.page_file")
+        self.documents.file_key = self._keymap.name("steps.page_file")
         start_keys = _GAP.join(f"{key} {label}" for key, label in labelled(self._keymap, AFTER_FAILED_START))
         self.steps.look_like(structs.replace(self.steps.manner, start_keys=start_keys))
 
@@ -298,7 +298,7 @@ class StepsPane(StepActionKeys):
 
     def action_source(self) -> None:
         """Switch between texts as they were written and rendered Markdown."""
-        self._documents.source = not self.documents.source
+        self.documents.source = not self.documents.source
         self.pane.begin_anew()
         self.open_document("step")
 

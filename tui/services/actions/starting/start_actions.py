@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -11,7 +12,7 @@ from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.storage.prompts.drafts import NEW_SESSION
-from agentdash.tui.services.actions.prompt_tools import PromptWriting
+from agentdash.tui.services.actions.prompt_tools import PromptHelp, PromptWriting
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.state.ui_state import LastStart, UiState
 from agentdash.tui.texts import conversation_texts
@@ -176,7 +177,7 @@ class StartActions(Actions):
                 self.memory.keep,
                 settings_in=projects.settings_in,
                 review_in=projects.review,
-                tools=self._writing.help_with,
+                tools=partial(PromptHelp, self._writing),
                 keymap=self.desk.keymap,
             )
         )
