@@ -362,7 +362,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Read the settings file again after a change."""
-        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings.loaded))
+        loaded, reason = await self.requests.outcome(self._reader.settings.loaded)
         if loaded is not None:
             self.requests.message.clear_if(self._settings_trouble)
             self.post_message(SettingsRead(loaded.config))

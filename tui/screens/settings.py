@@ -1,6 +1,5 @@
 """All settings: value, origin, default and description. Only the user's editor changes them, never agentdash."""
 
-import asyncio
 from typing import ClassVar
 
 from textual import on, work
@@ -83,7 +82,7 @@ class SettingsScreen(Screen[None]):
     async def _read(self) -> None:
         """Read the file; report an unusable one, and keep the former settings on the screen."""
         try:
-            loaded, _ = await self._requests.outcome(asyncio.to_thread(self._usable), passing=ConfigError)
+            loaded, _ = await self._requests.outcome(self._usable, passing=ConfigError)
         except ConfigError as error:
             self._wrong = error
             self._list.note = "the settings file is not valid"
@@ -152,7 +151,7 @@ class SettingsScreen(Screen[None]):
             return
         if self._programs.refused("editor"):
             return
-        line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
+        line, reason = await self._requests.outcome(self._line, chosen)
         if line is None:
             self._requests.show_error(reason or "")
             return

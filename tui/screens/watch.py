@@ -1,6 +1,5 @@
 """One to four sessions on a screen of their own: ``agentdash watch``, and ``|`` in the dashboard."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from textual import on, work
@@ -96,7 +95,7 @@ class WatchScreen(SessionScreen):
     async def _look_again(self) -> None:
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
-            newest, reason = await self.requests.outcome(asyncio.to_thread(self._reader.get, session.id))
+            newest, reason = await self.requests.outcome(self._reader.get, session.id)
             if reason is not None and session.id not in self._gone:
                 self._gone.add(session.id)
                 self.app.push_screen(GoneScreen(session, self._reader.get, drafted=False))

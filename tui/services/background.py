@@ -131,29 +131,34 @@ class Requests:
 
     async def done(self, call: Callable[..., object], *args: Any) -> bool:
         """Return whether a blocking call succeeded; an error is shown."""
-        _, reason = await self.outcome(asyncio.to_thread(call, *args))
+        _, reason = await self.outcome(call, *args)
         if reason is not None:
             self.show_error(reason)
         return reason is None
 
     async def expect(self, result: Awaitable[T]) -> T | None:
         """Return the awaited result; None after an error, which is shown."""
-        value, reason = await self.outcome(result)
+        value, reason = await self._outcome(result)
         if reason is not None:
             self.show_error(reason)
         return value
 
     async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
         """Return the result of a blocking call; None after an error, which is not shown."""
-        return (await self.outcome(asyncio.to_thread(call, *args)))[0]
+        return (await self.outcome(call, *args))[0]
 
     async def outcome(
-        self, result: Awaitable[T], *, passing: type[Exception] | tuple[()] = ()
+        self, call: Callable[..., T], *args: Any, passing: type[Exception] | tuple[()] = ()
     ) -> tuple[T | None, str | None]:
-        """Return the result and None, or None and the error text, which the caller shows.
+        """Return the result of a blocking call and None, or None and the error text, which the caller shows.
 
         An error of the type ``passing`` is raised: the caller handles it.
         """
+        return await self._outcome(asyncio.to_thread(call, *args), passing)
+
+    async def _outcome(
+        self, result: Awaitable[T], passing: type[Exception] | tuple[()] = ()
+    ) -> tuple[T | None, str | None]:
         try:
             return await result, None
         except passing:

@@ -1,6 +1,5 @@
 """Acts on the step under the cursor: copies it, opens it in the pager and the editor, asks to save or change it."""
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -102,8 +101,7 @@ class StepActions:
             return
         from agentdash.tui.dialogs.table.pick import PickScreen
 
-        reading = asyncio.to_thread(self._reader.resume_command, chosen.session_id)
-        resume, why_not = await self._requests.outcome(reading)
+        resume, why_not = await self._requests.outcome(self._reader.resume_command, chosen.session_id)
         parts = list(pieces(step, [("resume command", resume.command if resume is not None else why_not or "")]))
         offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
         number = await app.push_screen_wait(PickScreen("Copy", offers))

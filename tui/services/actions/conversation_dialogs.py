@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
 
 from agentdash.sessions.model.session import Session, Step
 from agentdash.sessions.service.prompts.conversations import SessionConversations
@@ -14,8 +13,6 @@ from agentdash.tui.dialogs.asking.conversation import Box, ConversationScreen
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.texts import conversation_texts as words
 from agentdash.tui.texts.queue_texts import sent
-
-T = TypeVar("T")
 
 
 class RefusedError(Exception):
@@ -68,7 +65,9 @@ class ConversationDialogs(Actions):
                 self._drafts.put(FORK, text)
 
         async def fork(text: str) -> str | None:
-            made, reason = await self._done(lambda: self._conversation("fork").fork(session.id, turn, step, text))
+            made, reason = await self._requests.outcome(
+                lambda: self._conversation("fork").fork(session.id, turn, step, text)
+            )
             if made is not None:
                 self._drafts.put(FORK, "")
                 self.desk.select(made)
@@ -83,7 +82,9 @@ class ConversationDialogs(Actions):
         effect = await self._expected(lambda: self._conversation("rewind").rewind(session.id, turn, step, dry_run=True))
 
         async def rewind(_text: str) -> str | None:
-            done, reason = await self._done(lambda: self._conversation("rewind").rewind(session.id, turn, step))
+            done, reason = await self._requests.outcome(
+                lambda: self._conversation("rewind").rewind(session.id, turn, step)
+            )
             if done is not None:
                 if here.prompt and not self._drafts.get(session.id):
                     self._drafts.put(session.id, here.prompt)
@@ -106,7 +107,7 @@ class ConversationDialogs(Actions):
         effect = await self._expected(lambda: self._conversation("undo").undo(session.id, mark.id, dry_run=True))
 
         async def undo(_text: str) -> str | None:
-            _, reason = await self._done(lambda: self._conversation("undo").undo(session.id, mark.id))
+            _, reason = await self._requests.outcome(lambda: self._conversation("undo").undo(session.id, mark.id))
             if reason is None:
                 self._requests.show_message(words.took_back(mark))
             return reason
@@ -119,7 +120,7 @@ class ConversationDialogs(Actions):
         turns = len(self._shown.kept if self._shown is not None else self._turns)
 
         async def compact(text: str) -> str | None:
-            done, reason = await self._done(
+            done, reason = await self._requests.outcome(
                 lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())
             )
             if done is not None:
@@ -143,10 +144,7 @@ class ConversationDialogs(Actions):
         Raises:
             RefusedError: it cannot be made.
         """
-        effect, reason = await self._done(preview)
+        effect, reason = await self._requests.outcome(preview)
         if effect is None:
             raise RefusedError(reason or "")
         return effect
-
-    async def _done(self, call: Callable[[], T]) -> tuple[T | None, str | None]:
-        return await self._requests.outcome(asyncio.to_thread(call))

@@ -1,6 +1,5 @@
 """Prompts: send, retry, interrupt, change those that wait; and one prompt to several sessions, after one question."""
 
-import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -85,8 +84,9 @@ class PromptActions(Actions):
         from agentdash.tui.dialogs.table.pick import PickScreen
 
         with self._app.keys_held():
-            call = asyncio.to_thread(lambda: self._access.manager("retry").prompts.allowance(session))
-            allowance, reason = await self._requests.outcome(call)
+            allowance, reason = await self._requests.outcome(
+                lambda: self._access.manager("retry").prompts.allowance(session)
+            )
             if reason is not None:
                 self._requests.show_error(reason)
                 return None
@@ -157,9 +157,8 @@ class Broadcasts(Actions):
     async def send_template(self, sessions: Sequence[Session], name: str, text_for: TextFor) -> bool:
         """Send a template's prompt to each session, filled in; the question shows the first one that can be filled."""
         able = [session for session in sessions if can_prompt(session)]
-        first, reason = await self._requests.outcome(asyncio.to_thread(_first_text, able, text_for))
-        if reason is not None:
-            self._requests.show_error(reason)
+        first = await self._requests.ask(_first_text, able, text_for)
+        if able and first is None:
             return False
         effect = queue_texts.broadcast_effect(first or "", len(sessions) - len(able), template=name)
         return await self._send(sessions, able, effect, f"template {name}", text_for)

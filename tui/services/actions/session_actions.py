@@ -1,6 +1,5 @@
 """All actions of the user on sessions, and those that a key runs on the sessions it acts on."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -70,7 +69,7 @@ class SessionActions(Actions):
             return self._access.manager("rename").housekeeping.rename(session.id, title)
 
         async def rename(title: str) -> str | None:
-            return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
+            return (await self._requests.outcome(rename_to, title))[1]
 
         from agentdash.tui.dialogs.asking.save import RenameScreen
 
@@ -117,7 +116,7 @@ class SessionActions(Actions):
             return target, save(target, pieces, force=replace)
 
         try:
-            written, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+            written, reason = await self._requests.outcome(write, passing=ExistsError)
         except ExistsError as error:
             return True, str(error)
         if written is not None:
