@@ -14,6 +14,7 @@ from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
+from agentdash.sessions.model import typed
 from agentdash.sessions.storage.files.line_reader import LineReader
 
 _MOST_BYTES = 64 * 1024
@@ -49,7 +50,7 @@ def shown_by(home: Path, pid: int) -> str | None:
     """Return the conversation that the interface with this process shows; None if it is not known."""
     try:
         with (home / "sessions" / f"{pid}.json").open("rb") as file:
-            shown = msgspec.json.decode(file.read(_MOST_BYTES), type=_Interface).session_id
+            shown = typed.decode(file.read(_MOST_BYTES), _Interface).session_id
     except (OSError, *UNREADABLE):
         return None
     return shown if UUID.fullmatch(shown) else None

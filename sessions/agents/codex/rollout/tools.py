@@ -14,6 +14,7 @@ from agentdash.sessions.agents.codex.rollout.events import Changed, PlanStep, Se
 from agentdash.sessions.agents.parsing import parser
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, decoded, joined, text_in, text_of, value_of
 from agentdash.sessions.agents.parsing.parser import StepFields
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -160,7 +161,7 @@ def patched(patch: str) -> tuple[Change, ...]:
 def plan_steps(value: Any) -> list[PlanStep] | None:
     """Return the lines of a plan; None if the value is not a plan."""
     try:
-        return msgspec.convert(value, list[PlanStep])
+        return typed.convert(value, list[PlanStep])
     except UNREADABLE:
         return None
 
@@ -203,7 +204,7 @@ def _shell(given: dict[str, Any]) -> StepFields | None:
 def _output_text(output: Raw) -> tuple[str, bool | None]:
     """Return the text of an output, and codex's report of its success (None if absent)."""
     try:
-        value = msgspec.json.decode(output, type=str | list[Part] | _Payload | None)
+        value = typed.decode(output, str | list[Part] | _Payload | None)
     except UNREADABLE:
         return text_of(output), None
     if isinstance(value, _Payload):
