@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
-from agentdash.widgets.lists.file_list import FileList
+from agentdash.widgets.lists.row_list import FileList
 from agentdash.widgets.lists.virtual_list import VirtualList
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from agentdash.widgets.steps.trajectory import Trajectory

@@ -24,7 +24,7 @@ from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.document.model import Document
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.lists.file_list import FileList
+from agentdash.widgets.lists.row_list import FileList
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):

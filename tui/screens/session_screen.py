@@ -301,7 +301,7 @@ class SessionScreen(Screen[None]):
                 self.go_on()
 
     def send(self, text: str, *, interrupts: bool = False) -> None:
-        """Send a text to the chosen sessions, or to a new one; see :meth:`.PromptSender.send`."""
+        """Send a text to the chosen sessions, or to a new one; ``interrupts`` sends it in place of the running turn."""
         self.run_worker(self.sender.send(text, self.target, self.detail, interrupts=interrupts), group="send")
 
     @on(PromptInput.EditAsked)

@@ -175,7 +175,7 @@ class StepActionKeys(Vertical):
     """A pane with steps, one of which is under the cursor."""
 
     actions: StepActions
-    """What the keys do with the chosen step."""
+    """The acts of the keys on the chosen step."""
     pane: StepDocumentPane
     """Shows one document about the step."""
 

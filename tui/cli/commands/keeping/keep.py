@@ -44,7 +44,7 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
     elif as_json:
         common.print_json(trashed)
     else:
-        from agentdash.tui.render.sessions.trash import trash_text
+        from agentdash.tui.render.sessions.table import trash_text
 
         common.print_lines(trash_text(trashed, common.style()))
 
@@ -110,7 +110,7 @@ def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
     if as_json:
         common.print_json(_cleaned_json(cleaned, dry_run))
         return
-    from agentdash.tui.render.sessions.trash import cleaned_text
+    from agentdash.tui.render.sessions.table import cleaned_text
 
     common.print_lines(cleaned_text(cleaned, common.style(), dry_run=dry_run))
 
