@@ -151,12 +151,10 @@ class SettingsScreen(Screen[None]):
             return
         if self._programs.refused("editor"):
             return
-        line, reason = await self._requests.outcome(self._line, chosen)
-        if line is None:
-            self._requests.show_error(reason or "")
-            return
-        self._programs.edit(self._path, line)
-        self._read()
+        line = await self._requests.ask(self._line, chosen)
+        if line is not None:
+            self._programs.edit(self._path, line)
+            self._read()
 
     def _line(self, chosen: Held | None) -> int:
         """Return the line at which to begin; create a first file if none exists."""

@@ -237,6 +237,14 @@ def print_json(value: Any) -> None:
     print_bytes(dump(value))
 
 
+def print_one(value: Any, line: str, *, as_json: bool, painted: bool = True) -> None:
+    """Print a result: its value as JSON, or else its line; see :func:`print_lines`."""
+    if as_json:
+        print_json(value)
+    else:
+        print_lines([line], painted=painted)
+
+
 def print_bytes(data: bytes) -> None:
     """Print bytes unchanged, after all earlier output."""
     sys.stdout.flush()

@@ -236,7 +236,6 @@ def _import(file: str, *, as_json: bool) -> None:
         found = manager.prices.import_file(Path(file).expanduser())
     if (why := outdated(found)) is not None:
         common.notice(one_line(f"warning: {why}."))
-    if as_json:
-        common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
-    else:
-        common.print_lines([f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"])
+    record = {"source": found.source, "as_of": found.as_of, "models": len(found.prices)}
+    line = f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"
+    common.print_one(record, line, as_json=as_json)
