@@ -147,7 +147,6 @@ _calm_screens()
 Lines = Iterable[tuple[int, Iterable[tuple[int, Strip]]]]
 """Numbers of lines of the terminal, and the strips in each with the columns at which they begin."""
 
-
 Changes = Callable[[tuple[int, int], Lines, Console], str]
 """Returns the text that shows new lines of a picture on a terminal of a size."""
 

@@ -60,7 +60,6 @@ SETTLE_SWEEPS = 30
 The check finds, for example, the leftovers of an archived session.
 """
 
-
 HORIZONTAL = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]
 """The classes of a screen, by the least number of its columns."""
 

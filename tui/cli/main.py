@@ -68,7 +68,6 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
 """Verbs that report errors in the settings themselves, or never read the user's settings."""
 
-
 _CHOOSES_LATER = "mcp"
 """The verb that finds its state folder at the first call: a client waits for its start."""
 

@@ -122,7 +122,6 @@ _SYNONYMS = {
 }  # fmt: skip
 """Names that other programs use for a verb."""
 
-
 _BESIDE = 4
 """Cells of a line of the help beside a verb and its description."""
 

@@ -95,7 +95,6 @@ USAGE_KEYS = (
 )
 """Name, keys, label, help, Textual's action, and weight in the footer."""
 
-
 OPEN_WORKER = "steps.worker"
 """Enter on a step that started a worker: the key is that of ``steps.open``, and the footer names it there."""
 
@@ -112,7 +111,6 @@ CONVERSATION_KEYS = (
 
 CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo")
 """The actions that need a session whose agent takes prompts."""
-
 
 ACTIONS = (
     Action(

@@ -72,7 +72,6 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 
-
 _NOT_IN_TRASH = frozenset({
     "new_like", "new_after", "start_waiting", "wait_for", "write_prompt", "template", "stop", "kill", "interrupt_turn",
     "mode",

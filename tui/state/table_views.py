@@ -86,7 +86,6 @@ BUILT_IN = {
 }
 """Views that always exist."""
 
-
 _AWAY = frozenset({"archived", "deleted"})
 
 

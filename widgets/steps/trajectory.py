@@ -38,7 +38,6 @@ STEP_KEYS: list[BindingType] = [
     Binding("0", "all", "all kinds of steps", show=False, id="steps.all"),
 ]
 
-
 BACK = 50
 """Most places to go back to."""
 

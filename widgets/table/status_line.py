@@ -38,7 +38,6 @@ _ENDED = {
 }  # fmt: skip
 """The group of an ended session until the user has seen it; after that it has none."""
 
-
 _NUMBERS = 2
 """The form of the counts without words."""
 

@@ -51,7 +51,7 @@ class _More:
 
     async def named(self, name: str, values: Iterable[str], value: str) -> None:
         if value and value not in values:
-            self._pane.show_error(f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}.")
+            self._pane.requests.show_error(f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}.")
         elif not value:
             await self._pane.run_action(name)
         elif name == "sort":
@@ -62,7 +62,7 @@ class _More:
     async def view(self, name: str) -> None:
         views = self._pane.views
         if name and name not in views:
-            self._pane.show_error(f"Unknown view {name!r}. Choose one of: {', '.join(views)}.")
+            self._pane.requests.show_error(f"Unknown view {name!r}. Choose one of: {', '.join(views)}.")
         elif name:
             self._pane.show(views[name])
         else:

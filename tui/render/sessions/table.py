@@ -41,7 +41,6 @@ _EMPTY = """No sessions yet.
   agentdash spawn "fix the failing test"   start an agent in this folder
   agentdash demo                           try it with scripted agents"""
 
-
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
 _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
 _OTHERS = (structs.replace(column, after=0) for column in OTHERS if column.heading not in ("id", "where"))

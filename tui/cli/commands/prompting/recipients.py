@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 NAMED = 10
 """Maximum number of sessions that a question names."""
 
-
 recipient_options = common.options(
     click.option(
         "--filter", "-f", "wanted", metavar="WORDS", shell_complete=common.complete_filter,
