@@ -261,7 +261,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """Show an error of the filter in place of the headings, so that no row moves; "" shows the headings again."""
         if problem != self._problem:
             self._problem = problem
-            self.refresh(Region(0, 0, self._width, 1))
+            self._redraw_headings()
 
     def show_when_empty(self, lines: Iterable[str]) -> None:
         """Set the lines to show while there are no sessions."""
@@ -386,6 +386,9 @@ class RowCanvas(PaintedView, can_focus=True):
             start, end = difference(painted[number], cells) if painted else (0, width)
             if start < end and 1 <= line + number < self.size.height:
                 self.refresh(Region(start, line + number, end - start, 1))
+
+    def _redraw_headings(self) -> None:
+        self.refresh(Region(0, 0, self._width, 1))
 
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
