@@ -33,6 +33,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
+from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
@@ -42,7 +43,6 @@ from agentdash.tui.services.change_feed import ChangeFeed, SettingsWatch
 from agentdash.tui.services.desk import Desk, WriteAccess
 from agentdash.tui.services.drafts import Drafts
 from agentdash.tui.services.notifier import Notifier
-from agentdash.tui.startup import load_later
 from agentdash.tui.state.message_log import record, record_stacks
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.terminal import state

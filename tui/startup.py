@@ -1,11 +1,9 @@
-"""Start the dashboard: check the terminal, read the first sessions during the heavy imports, load the rest later."""
+"""Start the dashboard: check the terminal, and read the first sessions during the heavy imports."""
 
 import gc
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.model.errors import UsageError
@@ -140,29 +138,3 @@ def check_terminal() -> None:
     if os.environ.get("TERM", "") in ("", "dumb"):
         term = os.environ.get("TERM", "")
         raise UsageError(f"The dashboard does not support TERM={term!r}. For a plain list: agentdash ls.")
-
-
-LATER = (
-    "dialogs.asking.ask", "dialogs.asking.save", "dialogs.asking.stopping", "dialogs.command",
-    "dialogs.help", "dialogs.log", "dialogs.processes", "dialogs.starting.new_session",
-    "dialogs.starting.trust", "dialogs.table.columns", "dialogs.table.pick", "screens.changes",
-    "screens.palette", "screens.watch",
-)  # fmt: skip
-"""Modules of this package that are imported where they are used."""
-
-
-def load_later() -> None:
-    """Load the modules in a thread, after the first picture: a key that comes first waits for its own module alone."""
-    from threading import Thread
-
-    Thread(target=load_rest, name="later").start()
-
-
-def load_rest() -> None:
-    """Load the modules, and keep all others.  One that fails is left to its key, which shows the error."""
-    from agentdash.sessions.runner.own_code import EVERYTHING, keep
-
-    for name in LATER:
-        with suppress(Exception):
-            import_module(f".{name}", __package__)
-    keep(EVERYTHING)

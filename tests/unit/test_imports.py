@@ -14,7 +14,7 @@ from places import ROOT
 from agentdash.sessions.runner.hooks.hooks import KEEPER
 from agentdash.sessions.runner.own_code import SERVES_TURNS
 from agentdash.sessions.runner.runner_process import RUNNER, WAITER
-from agentdash.tui.startup import LATER
+from agentdash.tui.later import LATER
 
 HEAVY = {
     "asyncio", "click", "dataclasses", "email", "hashlib", "http", "logging", "multiprocessing", "platformdirs",
@@ -202,7 +202,7 @@ def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it
 
 
 def test_what_is_loaded_later_can_be_loaded():
-    loaded = loaded_by("from agentdash.tui import startup; startup.load_rest()")
+    loaded = loaded_by("from agentdash.tui import later; later.load()")
     assert {f"agentdash.tui.{name}" for name in LATER} <= loaded
 
 

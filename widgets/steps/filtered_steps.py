@@ -3,12 +3,15 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.index.kind_codes import FAILED, NESTED, table
-from agentdash.sessions.transcript.snapshot import View
+
+if TYPE_CHECKING:
+    from agentdash.sessions.transcript.snapshot import View
 
 
 class Group(Struct, frozen=True):
@@ -57,7 +60,7 @@ def union(keys: Collection[str]) -> bytes:
 class FilteredSteps:
     """A sequence of steps without those that only repeat an earlier one, or only its steps of some groups."""
 
-    def __init__(self, steps: View | None = None, groups: frozenset[str] = frozenset()) -> None:
+    def __init__(self, steps: "View | None" = None, groups: frozenset[str] = frozenset()) -> None:
         self.steps = steps
         self.groups = groups
         """The keys of the shown groups; an empty set means all."""
@@ -118,7 +121,7 @@ class FilteredSteps:
         return min(beyond, key=lambda start: abs(start - item), default=None)
 
     @property
-    def _there(self) -> View:
+    def _there(self) -> "View":
         if self.steps is None:
             raise IndexError("there are no steps")
         return self.steps
