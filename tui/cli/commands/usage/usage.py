@@ -197,12 +197,9 @@ def _csv_row(values: "Iterable[object]") -> str:
     from io import StringIO
 
     file = StringIO(newline="")
-    csv.writer(file).writerow(_inert(one) if isinstance(one, str) else one for one in values)
+    inert = (f"'{one}" if isinstance(one, str) and one.startswith(_FORMULA) else one for one in values)
+    csv.writer(file).writerow(inert)
     return file.getvalue().removesuffix("\r\n")  # with this line end, a carriage return in a key is quoted too
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _say(table: "UsageTable") -> None:
