@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n 4 --dist worksteal
 help:            ## show this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(STAMP)   ## open the dashboard with seven scripted sessions
+demo: $(STAMP)   ## open the dashboard with scripted sessions
 	@$(BIN)/agentdash demo
 
 # The checkers are one process each: the tests use the other cores meanwhile.

@@ -80,7 +80,7 @@ class Home:
 
     def output(self) -> None:
         """Read the raw output of the last turn."""
-        assert self.reader.outputs.read(SESSION).endswith(DONE)
+        assert self.reader.outputs.part(SESSION).read().endswith(DONE)
 
 
 def _end(turn: int) -> str:

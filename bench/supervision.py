@@ -24,7 +24,7 @@ def start(manager: SessionManager) -> Session:
 def spawned_after(manager: SessionManager) -> float:
     """Return the milliseconds from the recorded intent until the agent's process exists, by the agent's own clock."""
     session = manager.wait([manager.run(["sh", "-c", "date +%s%3N"]).id], timeout=30)[0]
-    return float(manager.reader.outputs.read(session.id)) - session.created_at
+    return float(manager.reader.outputs.part(session.id).read()) - session.created_at
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
 from agentdash.tui.demo.files import PROJECTS
-from agentdash.tui.demo.start import enter_demo, make_demo
+from agentdash.tui.demo.folder import enter_demo, make_demo
 from agentdash.tui.panes.checklist import TOUR
 from agentdash.tui.state.ui_state import FILE
 

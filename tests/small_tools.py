@@ -77,7 +77,7 @@ TOOLS = (
         arguments=CountArguments,
         result=Counted,
         reads=False,
-        call=count,
+        module=__name__,
     ),
     Tool(
         name="sleep",
@@ -86,7 +86,7 @@ TOOLS = (
         arguments=SleepArguments,
         result=None,
         reads=True,
-        call=sleep,
+        module=__name__,
     ),
     Tool(
         name="say",
@@ -95,7 +95,7 @@ TOOLS = (
         arguments=SayArguments,
         result=None,
         reads=True,
-        call=say,
+        module=__name__,
     ),
 )
 

@@ -278,7 +278,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""
-        self.requests.show_message("Press Ctrl+C again to quit (sessions keep running)")
+        self.requests.show_message(f"Press Ctrl+C again to quit ({self.home.quitting})")
 
     def action_mouse(self) -> None:
         """Turn the mouse on or off."""

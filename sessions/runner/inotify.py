@@ -27,7 +27,7 @@ def watch_growth(path: Path) -> int | None:
 
 
 class LateWatch:
-    """Watches a file that is found only after the wait began."""
+    """Watches a file that may be found only after the wait began."""
 
     def __init__(self, poll: select.poll) -> None:
         self._poll = poll

@@ -159,6 +159,7 @@ class Recorder:
         model = model_at_start(launch) if adopted_after_s is not None else None
         with contextlib.suppress(StoreError):
             parser.facts.thread_before = self._store.thread_total_before(self._session, self._turn)
+        with contextlib.suppress(StoreError):
             session = self._store.session(self._session)
             model = model or (session.model if session is not None else None)
         parser.facts.reported = Reported(Pricing(launch.prices), model)

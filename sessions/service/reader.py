@@ -1,6 +1,7 @@
 """Everything that a front end can read: sessions, turns, steps, outputs, processes, settings."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from agentdash.sessions.model.session import Changes, Prompt, Session, Status, T
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.limits.admission import FamilyLimits
+from agentdash.sessions.rules.limits.period_budgets import PeriodState
 from agentdash.sessions.runner.caller import THE_USER
 from agentdash.sessions.service.lifecycle import session_ref
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo, process_list
@@ -22,6 +24,7 @@ from agentdash.sessions.service.lifecycle.stop_family import StopPreview, ends_t
 from agentdash.sessions.service.reading.settings_in_force import SettingsReader
 from agentdash.sessions.service.reading.steps import OutputReader, StepsReader
 from agentdash.sessions.settings.config import Config
+from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.files.trash import Trashed
 from agentdash.sessions.storage.paths import Layout
@@ -36,15 +39,10 @@ from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Uncon
 from agentdash.sessions.storage.queries import Queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
     from agentdash.sessions.rules.costs.usage_table import UsageQuery, UsageTable
-    from agentdash.sessions.rules.limits.period_budgets import PeriodState
     from agentdash.sessions.service.lifecycle.explain import Explanation
     from agentdash.sessions.service.lifecycle.starts.continue_plan import Continued
     from agentdash.sessions.service.lifecycle.starts.resume_command import ResumeCommand
-    from agentdash.sessions.storage.families.family_budgets import FamilyState
     from agentdash.sessions.storage.use.use_queries import UseQueries
 
 
@@ -152,7 +150,7 @@ class SessionReader:
         return build_launch(settings.config, start, notes=settings.notes)
 
     def continued(
-        self, ref: str, start: Start, *, inherits: bool = True, words: "Callable[[str, str], str] | None" = None
+        self, ref: str, start: Start, *, inherits: bool = True, words: Callable[[str, str], str] | None = None
     ) -> "Continued":
         """Return the plan of a session that continues another one; nothing is started (:mod:`.lifecycle.starts`)."""
         from agentdash.sessions.service.lifecycle.starts.continue_plan import continue_plan
@@ -229,9 +227,7 @@ class SessionReader:
         """Return the use of tokens and money by groups; deleted sessions count, because the money was spent."""
         return self._usage.table(query)
 
-    def sessions_of_usage(
-        self, query: "UsageQuery", group: str | None = None, column: "date | None" = None
-    ) -> list[str]:
+    def sessions_of_usage(self, query: "UsageQuery", group: str | None = None, column: date | None = None) -> list[str]:
         """Return the ids of the sessions of a group, of a column (its first day), or of a group in a column.
 
         The sessions with the greatest use come first; deleted ones are among them.
@@ -282,7 +278,7 @@ class SessionReader:
         session = self.get(ref)
         return explain(self._layout, self._queries, session, self._prompts(session), self._limits)
 
-    def budget(self, ref: str) -> "FamilyState":
+    def budget(self, ref: str) -> FamilyState:
         """Return the budget of a lead and the sums of all sessions below it.
 
         Args:
@@ -291,7 +287,7 @@ class SessionReader:
         name = ref if ":" in ref else self.get(ref).id
         return self._queries.family_budgets.state(name, self._limits(None))
 
-    def period_budgets(self, ref: str | None = None) -> "list[PeriodState]":
+    def period_budgets(self, ref: str | None = None) -> list[PeriodState]:
         """Return the budgets of days and weeks with what is used of them: all, or those that bind a session."""
         if ref is None:
             return self._queries.period_budgets.states()

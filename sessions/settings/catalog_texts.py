@@ -83,7 +83,7 @@ agent starts, have the same settings.
 def page() -> str:
     """Return the whole page as Markdown."""
     lines = [_INTRODUCTION]
-    for heading, group in groupby(patterns(), _section):
+    for heading, group in groupby(patterns(), lambda one: one.path[0] if len(one.path) > 1 else _TOP):
         found = sorted(group, key=lambda one: heading == "agents" and one.path[1] != NAME)
         lines += [f"## {heading}", "", *([_NOTES[heading]] if heading in _NOTES else [])]
         lines += [*_settings(("setting", "type", "default", "description"), found), ""]
@@ -96,10 +96,6 @@ def default_text(one: Setting) -> str:
     if one.default_words:
         return one.default_words
     return "not set" if one.default is None else toml_value(one.default)
-
-
-def _section(one: Setting) -> str:
-    return one.path[0] if len(one.path) > 1 else _TOP
 
 
 def _settings(titles: Sequence[str], listed: Iterable[Setting]) -> Iterator[str]:
@@ -152,26 +148,17 @@ def _lines(installed: list[str]) -> Iterator[str]:
             continue
         if one.section != section:
             section = one.section
-            yield from ("", f"[{section}]" if _is_live(one, installed) else f"# [{section}]")
+            # A table is there from the start if it can be: an empty one changes nothing, and a key needs it.
+            is_live = NAME not in one.path and (one.path[0] != "agents" or one.path[1] in installed)
+            yield from ("", f"[{section}]" if is_live else f"# [{section}]")
             yield from _BELOW.get(one.path[0], ())
-        yield from wrap(
-            f"{one.description} {_takes(one)}", 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
-        )
+        unset = f"not set: {one.default_words}" if one.default_words else "not set here" if one.default is None else ""
+        words = f"{one.description} ({'; '.join(filter(None, (one.kind, unset)))})"
+        yield from wrap(words, 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
         if one.path == ("default_agent",):
             yield f"default_agent = {toml_value(next(iter(installed), one.default))}"
         else:
             yield f"# {one.path[-1]} = {toml_value(one.sample)}"
-
-
-def _takes(one: Setting) -> str:
-    """Describe the values it takes, and its value if it is not set."""
-    unset = f"; not set: {one.default_words}" if one.default_words else "; not set here" if one.default is None else ""
-    return f"({one.kind}{unset})"
-
-
-def _is_live(one: Setting, installed: list[str]) -> bool:
-    """True if the table is present from the start: an empty one changes nothing, and a key needs it."""
-    return NAME not in one.path and (one.path[0] != "agents" or one.path[1] in installed)
 
 
 _BELOW = {

@@ -33,7 +33,7 @@ from agentdash.sessions.settings.sections import (
     unusable_folder,
 )
 from agentdash.sessions.settings.source import Source, explained
-from agentdash.sessions.settings.toml_keys import line_of, merged
+from agentdash.sessions.settings.toml_keys import line_of, merged, value_at
 
 PROFILE = "AGENTDASH_PROFILE"
 """The variable that names the profile; recorded with a session, so that its later turns have the same settings."""
@@ -92,29 +92,6 @@ Keys = Annotated[
 """``[keys]``: the front end that owns the actions knows their names and reports which line cannot be used."""
 
 
-class _File(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The file as written, before each agent's section is checked against the agent's own type."""
-
-    default_agent: str = "codex"
-    agents: dict[str, Any] = field(default_factory=dict)
-    stop: StopSettings = field(default_factory=StopSettings)
-    limits: Limits = field(default_factory=Limits)
-    attention: AttentionSettings = field(default_factory=AttentionSettings)
-    queue: QueueSettings = field(default_factory=QueueSettings)
-    asks: AsksSettings = field(default_factory=AsksSettings)
-    live: WarmSettings = field(default_factory=WarmSettings)
-    orchestration: OrchestrationSettings = field(default_factory=OrchestrationSettings)
-    budgets: BudgetSettings = field(default_factory=BudgetSettings)
-    projects: ProjectsSettings = field(default_factory=ProjectsSettings)
-    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
-    notify: NotifySettings = field(default_factory=NotifySettings)
-    presets: dict[str, Any] = field(default_factory=dict)
-    templates: dict[str, Any] = field(default_factory=dict)
-    prices: dict[str, Any] = field(default_factory=dict)
-    profiles: dict[str, Any] = field(default_factory=dict)
-    keys: Keys = field(default_factory=dict)
-
-
 class Config(Struct, frozen=True, kw_only=True):
     """All settings; ``agents`` holds only the sections that the file has."""
 
@@ -154,6 +131,16 @@ class Config(Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None
+
+
+class _File(Config, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file as written, before each agent's section and each named table is checked against its own type."""
+
+    agents: dict[str, Any] = field(default_factory=dict)
+    presets: dict[str, Any] = field(default_factory=dict)
+    templates: dict[str, Any] = field(default_factory=dict)
+    prices: dict[str, Any] = field(default_factory=dict)
+    profiles: dict[str, Any] = field(default_factory=dict)
 
 
 class Overlay(Struct, frozen=True, kw_only=True):
@@ -240,10 +227,8 @@ def settings_of(source: Source, profile: str | None = None) -> Loaded:
 
 def unusable(loaded: Loaded, key: tuple[str, ...], why: str) -> ConfigError:
     """Build the error, with its position, for a setting that only the code that uses it can judge."""
-    inner: Any = loaded.profiles.get(loaded.profile or "")
-    for part in key:
-        inner = inner.get(part) if isinstance(inner, Mapping) else None
-    place = key if inner is None else ("profiles", loaded.profile or "", *key)
+    inner = ("profiles", loaded.profile or "", *key)
+    place = key if value_at({"profiles": loaded.profiles}, inner) is None else inner
     line = line_of(loaded.text, place)
     return ConfigError(f"{loaded.path}:{line}: {'.'.join(place)}: {why}", line, place)
 

@@ -8,7 +8,7 @@ from msgspec import Struct, structs, to_builtins
 
 from agentdash.sessions.settings.catalog import NAME, VARIABLES, Setting, settings
 from agentdash.sessions.settings.config import Loaded, Overlay, in_force
-from agentdash.sessions.settings.toml_keys import line_of, merged
+from agentdash.sessions.settings.toml_keys import line_of, merged, value_at
 
 Kind = Literal["default", "file", "profile", "environment", "project", "forced"]
 """``forced`` is the user's own value in place of a project's that would widen it."""
@@ -60,13 +60,6 @@ def held_at(loaded: Loaded, one: Setting, env: Mapping[str, str] = os.environ) -
 def values_of(loaded: Loaded) -> Mapping[str, Any]:
     """Return all values in effect, as the tables of a file."""
     return {**to_builtins(in_force(loaded.config)), "profiles": loaded.profiles}
-
-
-def value_at(values: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at a path of nested tables; None if there is no value."""
-    for part in path:
-        values = values.get(part) if isinstance(values, Mapping) else None
-    return values
 
 
 def _named(pattern: Setting, values: Mapping[str, Any]) -> Iterator[Setting]:

@@ -204,7 +204,10 @@ def incomplete(prices: Mapping[str, Price]) -> tuple[str, str] | None:
     partial = [name for name, price in prices.items() if not price.known]
     if not partial:
         return None
-    found = _imported()
+    try:
+        found = imported()
+    except ConfigError:
+        found = Imported()  # a start reports it
     force = with_imported(prices, found)
     models = {*TABLE, *found.prices, *prices}
     for name in partial:
@@ -212,10 +215,3 @@ def incomplete(prices: Mapping[str, Price]) -> tuple[str, str] | None:
         if not any(stated_price(model, own) != Price() and price_of(model, force) for model in models):
             return name, "input" if prices[name].input is None else "output"
     return None
-
-
-def _imported() -> Imported:
-    try:
-        return imported()
-    except ConfigError:
-        return Imported()  # a start reports it

@@ -26,28 +26,21 @@ _Usd = Annotated[float, Meta(ge=0, le=1e12)]
 _Tokens = Annotated[int, Meta(ge=0, lt=1 << 53)]
 
 
+def _unset(description: str, example: Any = None, default: str = "none") -> Meta:
+    """Describe a setting that has no value unless the user gives one; ``default`` is what counts then, in words."""
+    return Meta(description=description, examples=None if example is None else [example], extra={"default": default})
+
+
 class FolderBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[budgets.folders.NAME]``: the budgets of the sessions in a folder and below it."""
 
-    day_usd: Annotated[
-        _Usd | None,
-        Meta(description="US dollars per day in this folder and below.", examples=[5.0], extra={"default": "none"}),
-    ] = None
-    day_tokens: Annotated[
-        _Tokens | None,
-        Meta(description="Tokens per day in this folder and below.", examples=[1_000_000], extra={"default": "none"}),
-    ] = None
-    week_usd: Annotated[
-        _Usd | None,
-        Meta(description="US dollars per week in this folder and below.", examples=[20.0], extra={"default": "none"}),
-    ] = None
-    week_tokens: Annotated[
-        _Tokens | None,
-        Meta(description="Tokens per week in this folder and below.", examples=[5_000_000], extra={"default": "none"}),
-    ] = None
+    day_usd: Annotated[_Usd | None, _unset("US dollars per day in this folder and below.", 5.0)] = None
+    day_tokens: Annotated[_Tokens | None, _unset("Tokens per day in this folder and below.", 1_000_000)] = None
+    week_usd: Annotated[_Usd | None, _unset("US dollars per week in this folder and below.", 20.0)] = None
+    week_tokens: Annotated[_Tokens | None, _unset("Tokens per week in this folder and below.", 5_000_000)] = None
     action: Annotated[
         Literal["warn", "stop"] | None,
-        Meta(description="At the limit: warn, or start nothing and stop.", extra={"default": "as in [budgets]"}),
+        _unset("At the limit: warn, or start nothing and stop.", default="as in [budgets]"),
     ] = None
 
 
@@ -55,32 +48,14 @@ class BudgetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """``[budgets]``: what all sessions together may use; a day and a week begin at the user's midnight."""
 
     day_usd: Annotated[
-        _Usd | None,
-        Meta(
-            description="US dollars that all sessions may use in a day; 0: nothing starts.",
-            examples=[20.0],
-            extra={"default": "none"},
-        ),
+        _Usd | None, _unset("US dollars that all sessions may use in a day; 0: nothing starts.", 20.0)
     ] = None
-    day_tokens: Annotated[
-        _Tokens | None,
-        Meta(description="Tokens that all sessions may use in a day.", examples=[5_000_000], extra={"default": "none"}),
-    ] = None
+    day_tokens: Annotated[_Tokens | None, _unset("Tokens that all sessions may use in a day.", 5_000_000)] = None
     week_usd: Annotated[
-        _Usd | None,
-        Meta(
-            description="US dollars that all sessions may use in a week, which begins on Monday.",
-            examples=[80.0],
-            extra={"default": "none"},
-        ),
+        _Usd | None, _unset("US dollars that all sessions may use in a week, which begins on Monday.", 80.0)
     ] = None
     week_tokens: Annotated[
-        _Tokens | None,
-        Meta(
-            description="Tokens that all sessions may use in a week, which begins on Monday.",
-            examples=[20_000_000],
-            extra={"default": "none"},
-        ),
+        _Tokens | None, _unset("Tokens that all sessions may use in a week, which begins on Monday.", 20_000_000)
     ] = None
     action: Annotated[
         Literal["warn", "stop"],
@@ -152,19 +127,15 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = "own"
     allowed_dirs: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description='Folders besides its own in which an agent can start workers; ["*"] allows any.',
-            examples=[["~/src"]],
-            extra={"default": "the caller's folder and below"},
+        _unset(
+            'Folders besides its own in which an agent can start workers; ["*"] allows any.',
+            ["~/src"],
+            "the caller's folder and below",
         ),
     ] = None
     agents: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description="Agents that an agent can start as workers.",
-            examples=[["claude", "codex"]],
-            extra={"default": "all but command"},
-        ),
+        _unset("Agents that an agent can start as workers.", ["claude", "codex"], "all but command"),
     ] = None
     mode: Annotated[
         Literal["read-only", "edit", "full"],
@@ -179,11 +150,7 @@ class OrchestrationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     budget: Budget = Budget()
     wait_seconds: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        Meta(
-            description="Longest wait of one call of wait_for.",
-            examples=[270.0],
-            extra={"default": "by the client: 270, or 45"},
-        ),
+        _unset("Longest wait of one call of wait_for.", 270.0, "by the client: 270, or 45"),
     ] = None
     escalate_seconds: Annotated[
         float,
@@ -243,18 +210,11 @@ MOST_COPIES = 100
 class Preset(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[presets.NAME]``: the start that ``spawn --preset NAME`` makes, unless its own options override it."""
 
-    agent: Annotated[
-        str | None,
-        Meta(description="Agent to start.", examples=["codex"], extra={"default": "default_agent"}),
-    ] = None
-    model: Annotated[str | None, Meta(description="Model to request.", extra={"default": "the agent's own"})] = None
+    agent: Annotated[str | None, _unset("Agent to start.", "codex", "default_agent")] = None
+    model: Annotated[str | None, _unset("Model to request.", default="the agent's own")] = None
     cwd: Annotated[
         str | None,
-        Meta(
-            description="Working folder; a relative path starts at the current folder.",
-            examples=["~/code/api"],
-            extra={"default": "the current folder"},
-        ),
+        _unset("Working folder; a relative path starts at the current folder.", "~/code/api", "the current folder"),
     ] = None
     prompt: Annotated[
         str,

@@ -15,18 +15,8 @@ from msgspec import Struct, structs
 
 from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import ConfigError
+from agentdash.sessions.settings import toml_keys
 from agentdash.sessions.settings.toml_keys import Path as Key
-from agentdash.sessions.settings.toml_keys import (
-    assigns,
-    at,
-    culprit,
-    dotted,
-    error_line,
-    key_at,
-    line_of,
-    part,
-    without,
-)
 
 T = TypeVar("T")
 
@@ -49,9 +39,10 @@ class Source:
         try:
             self.data: Mapping[str, Any] = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # tomllib's own error, a number of 5,000 digits, 5,000 brackets
-            line = error_line(str(error), self.text)
-            key = key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
-            raise ConfigError(f"{path}:{line}: {f'{dotted(key)}: ' if key else ''}{error}", line, key) from None
+            line = toml_keys.error_line(str(error), self.text)
+            key = toml_keys.key_at(self.text, line, unclosed=str(error).startswith("Unclosed"))
+            at = f"{path}:{line}: {f'{toml_keys.dotted(key)}: ' if key else ''}"
+            raise ConfigError(f"{at}{error}", line, key) from None
 
     def convert(self, data: Any, kind: type[T], section: tuple[str, ...]) -> T:
         """Convert a part of the file to a value of its type.
@@ -64,7 +55,7 @@ class Source:
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             path = tuple(key.partition("[...]")[0].split(".")) if key else ()
-            self.fail((*section, *culprit(data, path, lambda tried: _fault(tried, kind))), why)
+            self.fail((*section, *toml_keys.culprit(data, path, lambda tried: _fault(tried, kind))), why)
 
     def fail(self, key: tuple[str, ...], why: str) -> NoReturn:
         """Raise the error for a key.
@@ -76,7 +67,7 @@ class Source:
 
     def line(self, key: tuple[str, ...]) -> int:
         """Return the line of a key, or of the nearest table around it."""
-        return line_of(self.text, key)
+        return toml_keys.line_of(self.text, key)
 
     def error(self, key: tuple[str, ...], why: str) -> ConfigError:
         """Build the error for a key, with the key's line."""
@@ -90,12 +81,12 @@ class Source:
         An item of a list is left out with all before it; errors of the others keep their numbers.
         """
         key = self._numbered(key, -1)
-        while key and at(self.data, key) is None:
+        while key and toml_keys.at(self.data, key) is None:
             key = key[:-1]
         if not key:
             return False
-        name, index = part(key[-1])
-        self.data = without(self.data, key)
+        name, index = toml_keys.part(key[-1])
+        self.data = toml_keys.without(self.data, key)
         if index is not None:
             self._begins[*key[:-1], name] += index + 1
         return True
@@ -104,7 +95,7 @@ class Source:
         """Return a key of the data with the numbers of the file, or with ``sign`` -1 the other way."""
         parts: tuple[str, ...] = ()
         for one in key:
-            name, index = part(one)
+            name, index = toml_keys.part(one)
             begins = self._begins[*parts, name] if index is not None else 0
             parts = (*parts, one if not begins else f"{name}[{(index or 0) + sign * begins}]")
         return parts
@@ -167,6 +158,11 @@ def read_text(path: Path) -> str:
         return ""
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
+    return as_text(path, data)
+
+
+def as_text(path: Path, data: bytes) -> str:
+    """Return the text of a settings file; ``ConfigError``: it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -195,7 +191,9 @@ def faults(path: Path, check: Callable[[Source], object]) -> list[ConfigError]:
         except ConfigError as error:
             if not any(key[:-1] == error.key for key in left_out):
                 found.append(error)  # else it only follows from a key that was left out of its table
-            key = _cause(error.key)
+            key = error.key
+            if key[-3:-2] == ("presets",) and key[-1] == "agent":
+                key = key[:-1]  # without its agent, the other settings of a preset cannot be judged
             if key in left_out or not source.leave_out(key):
                 break
             left_out.add(key)
@@ -232,9 +230,4 @@ def _parsed(path: Path, found: list[ConfigError]) -> Source | None:
 def _is_whole(line: str, error: str) -> bool:
     """Return whether an error is in the value that this line begins, so that the other lines can be read without it."""
     column = _COLUMN.search(error)
-    return assigns(line) and column is not None and int(column[1]) > line.index("=") + 1
-
-
-def _cause(key: Key) -> Key:
-    """Return what to leave out: without its agent, the other settings of a preset cannot be judged."""
-    return key[:-1] if len(key) > 2 and key[-3] == "presets" and key[-1] == "agent" else key
+    return toml_keys.assigns(line) and column is not None and int(column[1]) > line.index("=") + 1

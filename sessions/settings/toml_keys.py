@@ -20,6 +20,13 @@ def merged(stated: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
+def value_at(values: Any, path: tuple[str, ...]) -> Any:
+    """Return the value at a path of nested tables; None if there is no value."""
+    for part in path:
+        values = values.get(part) if isinstance(values, Mapping) else None
+    return values
+
+
 Path = tuple[str, ...]
 
 MOST = 100

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -130,6 +130,10 @@ class Database:
             reader = self._reader = self._reader or self._open_reader()
             return reader.execute(sql, parameters).fetchall()
 
+    def value(self, sql: str, parameters: tuple[object, ...] = ()) -> Any | None:
+        """Return the first value of the first row of a query; None if there is no row.  Errors are those of `rows`."""
+        return next((row[0] for row in self.rows(sql, parameters)), None)
+
     def data_version(self) -> tuple[int, int, int]:
         """A value that changes when another connection, our writer included, commits; first item: the file's inode."""
         with self._lock:
@@ -224,6 +228,13 @@ class Database:
         connection.row_factory = sqlite3.Row
         self._inode = _inode(self.path)
         return connection
+
+
+class DatabasePart:
+    """The reads and writes of one subject."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
 
 def _use_wal(writer: sqlite3.Connection) -> None:

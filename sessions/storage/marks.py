@@ -12,15 +12,12 @@ from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionErro
 from agentdash.sessions.model.session import ENDED, Status, short_id
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.conversation.marks import Mark, RelatedMark
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import Query, dump, load, struct_from
 
 
-class Marks:
+class Marks(DatabasePart):
     """The marks of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_session(self, session_id: str) -> list[Mark]:
         """Return the marks of a session, oldest first."""
@@ -63,8 +60,9 @@ def add_mark(db: sqlite3.Connection, mark: Mark) -> Mark:
     """
     added = db.execute(
         "INSERT INTO marks (id, session, kind, after, turn, step, undoes, origin, data, asked_by, at)"
-        " VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        structs.astuple(structs.replace(mark, data=dump(mark.data), at=mark.at or now_ms())),
+        " VALUES (nullif(:id, 0), :session, :kind, :after, :turn, :step, :undoes, :origin, :data, :asked_by, :at)"
+        " RETURNING *",
+        structs.asdict(mark) | {"data": dump(mark.data), "at": mark.at or now_ms()},
     ).fetchone()
     db.execute("UPDATE sessions SET seq = seq WHERE id IN (?, ?)", (mark.session, mark.origin))
     return _mark(added)

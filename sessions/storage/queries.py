@@ -123,10 +123,7 @@ class Queries:
 
     def recorded_parent(self, session_id: str) -> str | None:
         """The session that started this one, even if it is deleted: a restored parent finds its children again."""
-        rows = self.database.rows(
-            "SELECT coalesce(born_to, parent) AS parent FROM sessions WHERE id = ?", (session_id,)
-        )
-        return rows[0]["parent"] if rows else None
+        return self.database.value("SELECT coalesce(born_to, parent) FROM sessions WHERE id = ?", (session_id,))
 
     def was_deleted(self, session_id: str) -> bool:
         """Return whether the session's rows were removed on purpose and have not been restored."""
@@ -189,35 +186,33 @@ class Queries:
 
     def thread_total_before(self, session_id: str, n: int) -> Usage:
         """Return the thread's tokens as earlier turns of the same process reported them; unknown if none did."""
-        rows = self.database.rows(
+        total = self.database.value(
             "SELECT thread_usage FROM turns WHERE session = ?1 AND n < ?2 AND thread_usage IS NOT NULL"
             " AND COALESCE(stream, n) = (SELECT COALESCE(stream, n) FROM turns WHERE session = ?1 AND n = ?2)"
             " ORDER BY n DESC LIMIT 1",
             (session_id, n),
         )
-        return load(rows[0]["thread_usage"], Usage) or Usage() if rows else Usage()
+        return load(total, Usage) or Usage()
 
     def conversation_before(self, session_id: str, n: int) -> str | None:
         """Return the conversation of the newest turn before a turn that named one."""
-        rows = self.database.rows(
+        return self.database.value(
             "SELECT agent_session FROM turns WHERE session = ? AND n < ? AND agent_session IS NOT NULL"
             " ORDER BY n DESC LIMIT 1",
             (session_id, n),
         )
-        return str(rows[0]["agent_session"]) if rows else None
 
     def session_of_conversation(self, conversation: str, *, but: str) -> str | None:
         """Return the id of a session, not ``but``, that has a conversation of an agent or had it in a turn."""
-        rows = self.database.rows(
+        return self.database.value(
             "SELECT id FROM sessions WHERE agent_session = ?1 AND id <> ?2"
             " UNION ALL SELECT session FROM turns WHERE agent_session = ?1 AND session <> ?2 LIMIT 1",
             (conversation, but),
         )
-        return str(rows[0]["id"]) if rows else None
 
-    def queued_turns(self, session_id: str) -> list[Turn]:
-        """Return the turns of a session that no runner has taken."""
-        return self._turns("session = ? AND status = 'queued'", (session_id,))
+    def queued_after(self, session_id: str, n: int) -> Turn | None:
+        """Return the turn after the number ``n`` that no runner has taken; None if there is none."""
+        return next(iter(self._turns("session = ? AND n > ? AND status = 'queued'", (session_id, n))), None)
 
     def open_requests(self, session_id: str, turn: int) -> list[str]:
         """Return the kinds of the open requests for a turn, or for a later one that never started."""
@@ -229,20 +224,18 @@ class Queries:
 
     def requester(self, session_id: str, turn: int) -> str | None:
         """Return the text to record for the stop that the open requests ask for; None if none is open."""
-        rows = self.database.rows(
+        return self.database.value(
             "SELECT asked_by FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL"
             " ORDER BY kind = 'close', id LIMIT 1",
             (session_id, turn),
         )
-        return str(rows[0]["asked_by"]) if rows else None
 
     def requested_at(self, session_id: str, turn: int) -> int | None:
         """Return when the oldest open request for a turn was made, UTC ms; None if none is open."""
-        rows = self.database.rows(
-            "SELECT MIN(created_at) AS at FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL",
+        return self.database.value(
+            "SELECT MIN(created_at) FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL",
             (session_id, turn),
         )
-        return rows[0]["at"] if rows else None
 
     def is_warm(self, session_id: str) -> bool:
         """Return whether a live agent of the session waits for prompts."""
@@ -348,8 +341,7 @@ class Queries:
 
     def answered(self, request: int) -> Receipt | None:
         """The receipt of a request, once a runner has carried it out."""
-        rows = self.database.rows("SELECT receipt FROM requests WHERE id = ?", (request,))
-        return load(rows[0]["receipt"], Receipt) if rows else None
+        return load(self.database.value("SELECT receipt FROM requests WHERE id = ?", (request,)), Receipt)
 
     def recent_folders(self, limit: int) -> list[str]:
         """The folders in which sessions were started, most recent first."""

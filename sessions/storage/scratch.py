@@ -17,16 +17,17 @@ FOLDER = "scratch"
 """The name of the folder below the state folder; created when needed."""
 
 
-def scratch_parent() -> Path:
+def scratch_parent(*, of_state: bool = True) -> Path:
     """Return the folder in which short-lived files are made, with mode 0700 and ours.
 
-    It is below the state folder; if that cannot be written, below ``XDG_RUNTIME_DIR``, or else the user's cache.
+    It is below the state folder; if that cannot be written, or ``of_state`` is false, below ``XDG_RUNTIME_DIR``, or
+    else the user's cache.
 
     Raises:
         OSError: there is no such folder.
     """
     home, runtime = default_home(), os.environ.get("XDG_RUNTIME_DIR")
-    parents = [home] if home.is_dir() else []
+    parents = [home] if of_state and home.is_dir() else []
     parents += [Path(runtime)] if runtime and _is_private(Path(runtime)) and not _is_temporary(Path(runtime)) else []
     from platformdirs import user_cache_path  # few commands need it
 
@@ -42,13 +43,16 @@ def scratch_parent() -> Path:
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
+def scratch_folder(*, of_state: bool = True) -> Iterator[Path]:
     """Provide a new folder for short-lived files, which is removed at the end.
+
+    Args:
+        of_state: below the state folder if possible.
 
     Raises:
         OSError: as for :func:`scratch_parent`.
     """
-    with tempfile.TemporaryDirectory(dir=scratch_parent(), ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(dir=scratch_parent(of_state=of_state), ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.clock import now_ms
-from agentdash.sessions.model.errors import RefusalError, StoreError
+from agentdash.sessions.model.errors import RefusalError
 from agentdash.sessions.model.session import Budget, Membership, Receipt, Session, Status
 from agentdash.sessions.rules.conversation.marks import Mark
 from agentdash.sessions.rules.launch import Launch, Start
@@ -48,6 +48,13 @@ _WAITING = (
 )
 _FREE = "(taken_by IS NULL OR json_extract(taken_by, '$.run_id') IN (SELECT value FROM json_each(?)))"
 """The condition that no user has taken a session over, except those whose ``run_id`` is in the array."""
+
+
+ALL_SEEN = (
+    "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
+    " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps"
+)
+"""Records that the user has seen all steps of a session at a time (UTC ms)."""
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -125,11 +132,11 @@ class Store(Queries):
 
     def launch_age_ms(self, session_id: str, n: int) -> int | None:
         """Return how long ago a runner was last started for a queued turn; None if the turn is no longer queued."""
-        rows = self.database.rows(
-            "SELECT coalesce(launched_at, 0) AS at FROM turns WHERE session = ? AND n = ? AND status = 'queued'",
+        launched_at = self.database.value(
+            "SELECT coalesce(launched_at, 0) FROM turns WHERE session = ? AND n = ? AND status = 'queued'",
             (session_id, n),
         )
-        return now_ms() - int(rows[0]["at"]) if rows else None
+        return None if launched_at is None else now_ms() - int(launched_at)
 
     def begin_launch(self, session_id: str, n: int, patience_ms: int) -> int | None:
         """Record that a runner is being started for a queued turn; return how many were started before.
@@ -140,16 +147,12 @@ class Store(Queries):
         now = now_ms()
         with self.database.transaction() as db:
             row = db.execute(
-                "SELECT launches FROM turns WHERE session = ? AND n = ? AND status = 'queued'"
-                " AND (launched_at IS NULL OR launched_at NOT BETWEEN ? AND ?)",
-                (session_id, n, now - patience_ms, now),
+                "UPDATE turns SET launches = launches + 1, launched_at = ? WHERE session = ? AND n = ?"
+                " AND status = 'queued' AND (launched_at IS NULL OR launched_at NOT BETWEEN ? AND ?)"
+                " RETURNING launches - 1 AS before",
+                (now, session_id, n, now - patience_ms, now),
             ).fetchone()
-            if row is not None:
-                db.execute(
-                    "UPDATE turns SET launches = launches + 1, launched_at = ? WHERE session = ? AND n = ?",
-                    (now, session_id, n),
-                )
-        return None if row is None else int(row["launches"])
+        return None if row is None else int(row["before"])
 
     def keep(self, settings: Mapping[str, int]) -> None:
         """Store settings for runners, which never read the settings file."""
@@ -164,8 +167,7 @@ class Store(Queries):
 
     def kept(self, name: str) -> int | None:
         """Return a stored setting; None if it was never stored."""
-        rows = self.database.rows("SELECT value FROM settings WHERE name = ?", (name,))
-        return rows[0]["value"] if rows else None
+        return self.database.value("SELECT value FROM settings WHERE name = ?", (name,))
 
     def escalate(self) -> list[str]:
         """Record the workers whose leads did not answer in time, so that they count for the user; return their ids."""
@@ -263,13 +265,11 @@ class Store(Queries):
     def request(self, session_id: str, turn: int, kind: str, asked_by: str) -> int:
         """Record a request to the runner of a turn; return the request's number."""
         with self.database.transaction() as db:
-            cursor = db.execute(
-                "INSERT INTO requests (session, turn, kind, asked_by, created_at) VALUES (?, ?, ?, ?, ?)",
+            row = db.execute(
+                "INSERT INTO requests (session, turn, kind, asked_by, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
                 (session_id, turn, kind, asked_by, now_ms()),
-            )
-        if cursor.lastrowid is None:  # pragma: no cover - an INSERT always has one
-            raise StoreError("The request was not recorded.")
-        return cursor.lastrowid
+            ).fetchone()
+        return int(row["id"])
 
     def answer_old(self, has_runner: Callable[[str], bool]) -> None:
         """Answer the requests that no runner will: the turn has ended, and the process that waited is gone.
@@ -394,11 +394,7 @@ class Store(Queries):
     def mark_all_seen(self, session_ids: Iterable[str]) -> None:
         """Record in one transaction that the user has seen all steps of these sessions."""
         with self.database.transaction() as db:
-            db.executemany(
-                "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
-                " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
-                [(now_ms(), session_id) for session_id in session_ids],
-            )
+            db.executemany(ALL_SEEN, [(now_ms(), session_id) for session_id in session_ids])
 
     def recall_seen(self, seen: Mapping[str, tuple[int | None, int | None]]) -> None:
         """Record again in one transaction when the user saw sessions (UTC ms), and how many of their steps."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.sessions.rules.launch import TurnPlan
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import Build, Request, insert_prompt
 from agentdash.sessions.storage.rows import (
@@ -105,11 +105,8 @@ class Family(Struct, frozen=True, kw_only=True):
     ends: tuple[WorkerEnd, ...] = ()
 
 
-class Wakes:
+class Wakes(DatabasePart):
     """The gathered ends of a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def exist(self) -> bool:
         """Return whether ends are gathered; cheap, because every process that serves the queue asks."""

@@ -79,7 +79,7 @@ def test_words_said_by_hand_are_one_turn_whose_file_is_that_part_of_the_transcri
     assert (done.turn, done.prompts, done.reason, done.exit_code) == (2, 3, None, 0)
     after = manager.reader.get(session.id)
     assert (after.status, after.turn, after.taken_by, after.last_message) == (Status.DONE, 2, None, "you said three")
-    assert manager.reader.outputs.read(session.id, 2) == added
+    assert manager.reader.outputs.part(session.id, 2).read() == added
     assert manager.layout.session(session.id).output(2).stat().st_mode & 0o777 == 0o600
     expected = [(StepKind.PROMPT, "one"), (StepKind.MESSAGE, "you said one")]
     assert spoken(manager, session, 2)[:2] == expected
@@ -221,7 +221,7 @@ def test_what_cannot_be_written_now_is_recorded_by_the_next_command(manager, ses
     turns.with_name("away").rename(turns)
     manager.housekeeping.settle()
     assert manager.reader.get(session.id).turn == 2
-    assert manager.reader.outputs.read(session.id, 2) == added
+    assert manager.reader.outputs.part(session.id, 2).read() == added
 
 
 def test_the_conversation_that_an_undo_shows_is_the_one_whose_transcript_is_read(manager, session, interface):
@@ -266,7 +266,7 @@ def test_hostile_lines_are_steps_of_the_turn_and_break_nothing(manager, session,
     added = interface.adds(hostile + b"\n" + said("still here") + b'{"torn')
     done = run(manager, session)
     assert (done.turn, done.prompts) == (2, 1)
-    assert manager.reader.outputs.read(session.id, 2) == added
+    assert manager.reader.outputs.part(session.id, 2).read() == added
     assert (StepKind.MESSAGE, "you said still here") in spoken(manager, session, 2)
 
 
@@ -363,7 +363,7 @@ def test_a_killed_front_end_leaves_the_session_taken_while_the_interface_lives(m
     wait_until(is_settled, what="the holder to be cleared")
     assert is_free(manager, session)
     assert manager.reader.get(session.id).turn == 2
-    assert manager.reader.outputs.read(session.id, 2) == added
+    assert manager.reader.outputs.part(session.id, 2).read() == added
 
 
 @pytest.mark.torture
@@ -386,7 +386,7 @@ def test_killed_at_any_moment_the_lock_is_free_and_nothing_said_is_lost(
     turns = manager.reader.turns(session.id)
     if interface.has_spoken:
         assert [turn.n for turn in turns] == [1, 2]
-        assert manager.reader.outputs.read(session.id, 2) == added
+        assert manager.reader.outputs.part(session.id, 2).read() == added
         assert len(marks(manager, session)) == 1
     assert len(turns) == 1 + interface.has_spoken
     manager.prompts.inject(session.id, "goes on")

@@ -1,6 +1,11 @@
 """`agentdash demo`: the real adapters start its codex and claude, and nothing of the user's is touched."""
 
 import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +16,7 @@ from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.settings.config import load_config
 from agentdash.sessions.transcript.worker_steps import started_by
 from agentdash.tui.cli.main import run
-from agentdash.tui.demo.start import enter_demo, make_demo
+from agentdash.tui.demo.folder import enter_demo, make_demo
 
 
 @pytest.fixture
@@ -42,6 +47,8 @@ def test_a_session_has_its_tokens_cost_model_and_changes(demo, agent, live):
     assert session.model == load_config().settings_for(agent, {}).model
     steps = demo.reader.steps.trajectory(session.id)
     assert [str(step.kind) for step in steps if step.kind == "file_change"] == ["file_change"] * 2
+    [used] = [step for step in steps if step.kind == "usage"]
+    assert not used.whole_thread or used.turn_usage == used.usage  # else two equal sums are shown
     assert run(["changes", "--diff", session.id]) == 0
 
 
@@ -63,19 +70,83 @@ def test_what_a_turn_leaves_behind_is_found(demo, leftovers):
     assert leftovers(session.id) == []
 
 
-def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.delenv("AGENTDASH_HOME")
+@pytest.fixture
+def users_home(tmp_path, monkeypatch):
+    """The home of a user who has sessions, and agents of the same names as those of the demo."""
     home = tmp_path / "home"
-    terminal.start(f"HOME={home} agentdash demo")
+    for name in ("state", "cache", ".codex", ".claude", "bin"):
+        (home / name).mkdir(parents=True, mode=0o700)
+    for agent in ("codex", "claude"):
+        (home / "bin" / agent).write_text(f"#!/bin/sh\ntouch {home}/bin/called\n")
+        (home / "bin" / agent).chmod(0o700)
+    monkeypatch.setenv("AGENTDASH_HOME", str(home / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "")
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return home
+
+
+def files_of(home):
+    return sorted(str(path) for path in home.rglob("*") if path.name != "agentdash-scratch")
+
+
+def processes_with(text):
+    """Return the processes whose arguments or variables have a text."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if text.encode() in (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes():
+                found.append(entry)
+    return found
+
+
+def test_a_demo_that_is_killed_leaves_nothing(terminal, users_home, wait_until):
+    before = files_of(users_home)
+    terminal.start("agentdash demo")
+    terminal.shows("Split the mono", "running")
+    [folder] = (users_home / "cache" / "agentdash-scratch").iterdir()
+    [watcher] = [one for one in processes_with(str(folder)) if b"tui.demo.ending" in (one / "cmdline").read_bytes()]
+    os.kill(int((watcher / "stat").read_text().rpartition(")")[2].split()[1]), signal.SIGKILL)
+    wait_until(lambda: not folder.exists(), what="the folder to be removed")
+    wait_until(lambda: not processes_with(str(folder)), what="the end of all processes")
+    assert files_of(users_home) == before
+
+
+INTERRUPTED = """
+import sys
+from agentdash.sessions.service.manager import SessionManager
+from agentdash.tui import startup
+from agentdash.tui.cli.main import run
+
+def spawn(manager, start):
+    if manager.reader.sessions():
+        raise KeyboardInterrupt
+    return first(manager, start)
+
+first, SessionManager.spawn, startup.check_terminal = SessionManager.spawn, spawn, lambda: None
+sys.exit(run(["demo"]))
+"""
+"""The demo, whose user presses Ctrl+C when its first session has begun."""
+
+
+def test_a_demo_that_is_interrupted_while_it_starts_leaves_nothing(users_home, wait_until):
+    before = files_of(users_home)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1].strip()) == (130, "Demo sessions removed.")
+    wait_until(lambda: not processes_with(f"{users_home}/cache/agentdash-scratch/"), what="the end of all processes")
+    assert files_of(users_home) == before
+
+
+def test_a_demo_that_ends_says_one_line_and_leaves_nothing(terminal, users_home):
+    before = files_of(users_home)
+    terminal.start("agentdash demo")
     terminal.shows("Split the mono", "running")
     terminal.keys("n")
     terminal.shows("New session", "[codex]", "claude")
     terminal.keys("Escape", "q")
     screen = terminal.shows("exited 0", "Demo sessions removed.")
     assert screen.split("exited 0")[0].strip() == "Demo sessions removed."
-    assert not list(tmp_path.glob("agentdash-demo-*"))
-    assert not {".codex", ".claude"} & {path.name for path in home.glob(".*")}
+    assert files_of(users_home) == before
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path, terminal):
@@ -91,3 +162,15 @@ def test_without_any_agent_spawn_names_the_demo(manager, capsys, monkeypatch, tm
     told = capsys.readouterr().err
     assert agent_named("codex").install_hint.split("`")[1] in told
     assert "No agent installed. To try agentdash without one: agentdash demo" in told
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+def test_a_prompt_that_a_stopped_agent_has_read_does_not_wait_again(demo, wait_until, agent):
+    session = demo.spawn(Start("Split the monolith into services, step by step", agent=agent))
+    wait_until(lambda: demo.reader.get(session.id).last_message)
+    demo.prompts.inject(session.id, "use plain names")
+    wait_until(lambda: any("You add:" in step.text for step in demo.reader.steps.each_step(session.id)))
+    demo.stop(session.id, NOW)
+    stopped = demo.reader.get(session.id)
+    assert (stopped.status, stopped.queued, stopped.unconfirmed) == ("stopped", 0, 0)
+    assert stopped.usage.known

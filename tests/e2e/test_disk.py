@@ -89,7 +89,7 @@ def test_a_command_whose_output_did_not_fit_is_not_done(manager):
     assert (ended.status, ended.exit_code) == (Status.FAILED, 0)
     assert ended.reason == "its output is incomplete: the disk was full (exit 0)"
     assert ended.attention is not None
-    assert len(manager.reader.outputs.read(session.id)) % 4096 == 0
+    assert len(manager.reader.outputs.part(session.id).read()) % 4096 == 0
 
 
 def test_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):

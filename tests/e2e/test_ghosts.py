@@ -126,7 +126,7 @@ def test_a_deletion_that_was_killed_half_way_is_finished_and_brings_nothing_back
     assert doctor("--rebuild") == [("ok", "none yet", None)]
     assert manager.reader.sessions() == []
     assert manager.housekeeping.restore(session.id).id == session.id
-    assert manager.reader.outputs.read(session.id) == b"hello\n"
+    assert manager.reader.outputs.part(session.id).read() == b"hello\n"
 
 
 def test_rows_whose_folder_is_gone_are_removed_by_the_remedy_and_can_be_taken_back(manager, doctor):

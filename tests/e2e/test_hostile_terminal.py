@@ -387,7 +387,7 @@ def test_settings_that_cannot_be_used_are_named_without_their_sequences(world, t
 
 
 def test_raw_gives_the_bytes_on_a_terminal_and_a_pipe_always_has_them(world, terminals):
-    printed = world.manager.reader.outputs.read(world.command)
+    printed = world.manager.reader.outputs.part(world.command).read()
     assert printed == f"{EVIL}\n".encode()
     assert terminals.run(["output", "--raw", world.command])[1].encode() == printed
     assert terminals.run(["run", "--raw", "--wait", "--", "printf", "%s", EVIL])[1] == EVIL

@@ -48,7 +48,7 @@ def whole(manager, session_id):
         manager.reader.get(session_id),
         manager.reader.turns(session_id),
         prompts,
-        manager.reader.outputs.read(session_id),
+        manager.reader.outputs.part(session_id).read(),
     )
 
 
@@ -252,7 +252,7 @@ def test_a_rebuild_with_runners_at_work_loses_none_of_them(manager, tmp_path, wa
     (tmp_path / "go").write_text("\n")
     ends = manager.wait([works.id, waits.id], timeout=60)
     assert [session.status for session in ends] == [Status.DONE, Status.DONE]
-    assert manager.reader.outputs.read(works.id) == b"hello\nbye\n"
+    assert manager.reader.outputs.part(works.id).read() == b"hello\nbye\n"
     assert len(manager.stop(sleeps.id).ended) == 1
 
 

@@ -71,7 +71,7 @@ def test_two_front_ends_that_send_at_once_give_one_turn_and_one_refusal(manager,
     after = manager.wait([session.id], timeout=60)[0]
     assert after.turn == 2
     assert len(manager.reader.prompts(session.id)) == 2
-    assert manager.reader.outputs.read(session.id, 2) == b"once\n"
+    assert manager.reader.outputs.part(session.id, 2).read() == b"once\n"
 
 
 def test_several_stops_at_once_join_and_get_the_same_receipt(manager, race, leftovers):

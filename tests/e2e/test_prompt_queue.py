@@ -188,7 +188,7 @@ def test_a_queued_prompt_is_a_turn_with_a_process_and_a_file_of_its_own(manager,
     assert (session.status, session.turn) == (Status.DONE, 2)
     first, second = manager.reader.turns(session.id)
     assert first.agent_pid != second.agent_pid
-    assert manager.reader.outputs.path(session.id, 1) != manager.reader.outputs.path(session.id, 2)
+    assert manager.reader.outputs.part(session.id, 1).path != manager.reader.outputs.part(session.id, 2).path
     assert [text for text, _ in states(manager, session)] == ["wait at the gate", "go on"]
 
 

@@ -88,7 +88,7 @@ def test_work_gives_typed_steps_exit_codes_times_and_usage(manager, agent, proje
 
 def check_claude(manager, session, kind, home):
     """A version of this kind has run, and the transcript that it keeps is read in plain words."""
-    begin = json.loads(manager.reader.outputs.read(session.id).split(b"\n")[0])
+    begin = json.loads(manager.reader.outputs.part(session.id).read().split(b"\n")[0])
     assert begin["claude_code_version"] in versions_of(kind)
     (transcript,) = home.glob(f"projects/*/{session.agent_session}.jsonl")
     steps = list(StepFile(transcript).steps())

@@ -113,7 +113,7 @@ def test_claude_is_stopped_at_any_moment_of_its_start(manager, claude_env, proje
 def test_an_agent_that_waits_for_its_model_is_stopped(manager, agent, project, leftovers, wait_until):
     session = manager.spawn(Start("[[fake:hang_after_tool]] go", agent=agent, cwd=str(project)))
     wait_until(
-        lambda: "before-hang" in manager.reader.outputs.read(session.id).decode(),
+        lambda: "before-hang" in manager.reader.outputs.part(session.id).read().decode(),
         timeout=MINUTE,
         what="the first command",
     )

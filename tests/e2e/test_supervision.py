@@ -43,7 +43,7 @@ def start(manager, *argv):
 
 
 def printed(manager, session, text, wait_until):
-    wait_until(lambda: text in manager.reader.outputs.path(session.id).read_text(), what=f"{text!r} in the output")
+    wait_until(lambda: text in manager.reader.outputs.part(session.id).path.read_text(), what=f"{text!r} in the output")
 
 
 def turn_of(manager, session):
@@ -261,7 +261,7 @@ def test_a_session_spawned_from_inside_a_session_survives_the_stop_of_the_outer_
     )
     outer = start(manager, "sh", "-c", f"{sys.executable} {program}; sleep 629")
     printed(manager, outer, "inner", wait_until)
-    inner = manager.reader.get(manager.reader.outputs.path(outer.id).read_text().split()[1])
+    inner = manager.reader.get(manager.reader.outputs.part(outer.id).path.read_text().split()[1])
     assert inner.parent == outer.id
 
     manager.stop(outer.id)
@@ -342,12 +342,12 @@ def test_files_are_private(manager, wait_until):
 def test_an_agent_never_reads_from_the_terminal(manager):
     session = manager.wait([manager.run(["cat"]).id], timeout=60)[0]
     assert session.status is Status.DONE
-    assert Path(manager.reader.outputs.path(session.id)).read_bytes() == b""
+    assert Path(manager.reader.outputs.part(session.id).path).read_bytes() == b""
 
 
 def test_an_agent_that_floods_its_output_is_stopped(manager, leftovers, wait_until):
     session = start(manager, "yes", "x" * 5_000)  # long lines: many short ones take seconds to count
-    wait_until(lambda: manager.reader.outputs.path(session.id).stat().st_size > 5_000_000, what="a flood of 5 MB")
+    wait_until(lambda: manager.reader.outputs.part(session.id).path.stat().st_size > 5_000_000, what="a flood of 5 MB")
     receipt = manager.stop(session.id)
     assert [e.signal for e in receipt.ended] == ["SIGINT"]
     assert leftovers(session.id) == []
@@ -378,7 +378,7 @@ def test_hostile_lines_and_an_unknown_status_hide_no_session(manager, tmp_path):
         if step.kind not in (StepKind.PROMPT, StepKind.START)
     ]
     assert len(steps) == len(lines)
-    assert manager.reader.outputs.read(hostile.id) == file.read_bytes()
+    assert manager.reader.outputs.part(hostile.id).read() == file.read_bytes()
     for agent in ("codex", "claude"):
         assert [step.kind for step in read(file, agent)].count(StepKind.UNKNOWN) >= 5
 

@@ -146,7 +146,7 @@ def test_a_chatty_leftover_keeps_nobody_busy(manager, wait_until):
     session = manager.run(["sh", "-c", "(while :; do echo x; sleep 0.01; done) & exit 0"])
     manager.wait([session.id], timeout=60)
     wait_until(lambda: manager.reader.get(session.id).left > 0, what="the runner to count what is left")
-    output = manager.reader.outputs.path(session.id)
+    output = manager.reader.outputs.part(session.id).path
     version, size = manager.store.data_version(), output.stat().st_size
     wait_until(lambda: output.stat().st_size > size + 200, what="a hundred lines")
     assert manager.store.data_version()[1] - version[1] <= 1
@@ -266,7 +266,7 @@ def test_an_output_limit_holds_before_the_disk_is_full(manager):
     session = manager.run(["yes", "x" * 5_000], options={"limits": {"output_mb": 20}})
     [ended] = manager.wait([session.id], timeout=60)
     assert ended.reason.startswith("stopped by its limit: printed more than 20 MB (")
-    assert manager.reader.outputs.path(session.id).stat().st_size < 2_000_000_000
+    assert manager.reader.outputs.part(session.id).path.stat().st_size < 2_000_000_000
 
 
 def test_stderr_counts_as_output_and_as_a_sign_of_life(manager):

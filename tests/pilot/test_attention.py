@@ -4,7 +4,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model.session import Status
-from agentdash.tui.dialogs.asking.save import RenameScreen
+from agentdash.tui.dialogs.asking.naming import RenameScreen
 
 
 async def test_r_renames_the_selected_session(dashboard):

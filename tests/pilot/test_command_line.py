@@ -5,7 +5,7 @@ from textual.events import Key
 from textual.widgets import Input
 
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from agentdash.tui.dialogs.asking.save import SaveScreen
+from agentdash.tui.dialogs.asking.naming import SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS

@@ -772,7 +772,7 @@ async def test_a_click_selects_and_a_second_one_opens(dashboard):
 async def test_ctrl_c_twice_quits_and_once_says_so(dashboard):
     async with dashboard() as d:
         await d.press("ctrl+c")
-        await d.shows("Press Ctrl+C again to quit")
+        await d.shows("Press Ctrl+C again to quit (sessions keep running)")
         assert d.app.is_running
         await d.press("ctrl+c")
         await d.until(lambda: not d.app.is_running)

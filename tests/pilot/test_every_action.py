@@ -18,7 +18,7 @@ from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
-from agentdash.tui.dialogs.asking.save import RenameScreen, SaveScreen
+from agentdash.tui.dialogs.asking.naming import RenameScreen, SaveScreen
 from agentdash.tui.dialogs.command import CommandScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.log import LogScreen

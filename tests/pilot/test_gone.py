@@ -1,6 +1,7 @@
-"""A session that another program puts away while the user reads it or writes to it."""
+"""A session that another program puts away while the user reads it or writes to it, or that cannot be read here."""
 
 import pytest
+from msgspec import structs
 
 from agentdash.tui.app import Dashboard
 from agentdash.tui.dialogs.gone import GoneScreen
@@ -68,3 +69,22 @@ async def test_watch_says_it_too(manager, calls, painting):
         await d.press("escape")
         await d.settled()
         assert not isinstance(d.app.screen, GoneScreen)
+
+
+async def test_why_the_steps_of_an_agent_of_another_version_are_not_shown_is_said_in_their_place(dashboard, manager):
+    manager.put(structs.replace(manager.get("done0001"), agent="other"))
+    async with dashboard() as d:
+        steps = d.main.detail.steps
+        d.main.table.select("done0001")
+        await d.until(lambda: steps.note.startswith("Unknown agent 'other'."))
+        await d.press("j", "k")  # the message goes with the next key
+        await d.until(lambda: d.main.table.selected.id == "done0001" and steps.note.startswith("Unknown agent"))
+        await d.press("enter", "escape")
+        told = len(d.app.requests.log.newest_first())
+        d.main.turn_files_grew(frozenset(), sweep=True)
+        await d.settled()
+        assert d.text().count("Unknown agent 'other'.") == 1
+        assert len(d.app.requests.log.newest_first()) == told
+        d.main.table.select("waiting1")
+        await d.shows("also add a regression test")
+        assert "Unknown agent" not in d.text()

@@ -8,7 +8,7 @@ from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.tui.app import Dashboard
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
-from agentdash.tui.dialogs.asking.save import RenameScreen
+from agentdash.tui.dialogs.asking.naming import RenameScreen
 from agentdash.tui.dialogs.table.columns import ColumnsScreen, ViewsScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.state.ui_state import UiState

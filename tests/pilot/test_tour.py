@@ -85,3 +85,9 @@ async def test_the_header_shows_a_state_folder_that_the_user_chose(dashboard, ma
     async with dashboard(tour=TOUR if folder == "demo" else ()) as d:
         await d.shows("1 running")
         assert ("~/state" in d.text().splitlines()[0]) is (folder == "chosen")
+
+
+async def test_a_demo_does_not_say_that_its_sessions_keep_running(dashboard):
+    async with dashboard(tour=TOUR) as d:
+        await d.press("ctrl+c")
+        await d.shows("Press Ctrl+C again to quit (its sessions end)")

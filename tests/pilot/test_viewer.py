@@ -8,7 +8,7 @@ from factories import T0
 from msgspec import structs
 
 from agentdash.sessions.model.session import Change, Status, Step, StepKind, StepStatus, TurnMode, Usage
-from agentdash.tui.dialogs.asking.save import SaveScreen
+from agentdash.tui.dialogs.asking.naming import SaveScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.screens.watch import WatchScreen

@@ -3,6 +3,7 @@
 The lines are those of the real one, as far as the adapter reads them (docs/protocols/claude.md, "Stream").
 """
 
+import json
 import os
 import sys
 import uuid
@@ -22,6 +23,8 @@ _DOLLARS = (5e-6, 0.5e-6, 25e-6)
 """The price of a token of :data:`MODEL`: input, cached input and output."""
 _NOT_GRANTED = "Claude requested permissions to use Bash, but you haven't granted it yet."
 _FREE = "bypassPermissions"
+_GOOD = ("completed", "compacted")
+_REASONS = {"completed": "completed", "compacted": None, "failed": "api_error", "interrupted": "aborted_streaming"}
 _INTERRUPTED = "[Request interrupted by user]"
 
 
@@ -102,6 +105,26 @@ class Claude(Program):
         self._line("system", subtype="init", claude_code_version=VERSION, **init)
         if self.live:
             self._steered(key, text)
+        else:
+            self._keep("user", message={"role": "user", "content": text})
+
+    def begin(self, key: str) -> None:
+        """Begin the turn of a prompt; ``/compact`` plays no script."""
+        if self.pending[key].startswith("/compact"):
+            self._compact(key)
+        else:
+            super().begin(key)
+
+    def _compact(self, key: str) -> None:
+        """Replace the context by a summary (docs/protocols/claude.md, "Forks and compactions")."""
+        self._began(key, self.read(key))
+        self._line("system", subtype="status", status=None, compact_result="success")
+        before = {"trigger": "manual", "pre_tokens": self.context}
+        self._line("system", subtype="compact_boundary", compact_metadata=before)
+        asked = "; ".join(text for _, text in self.conversation.prompts[:-1])
+        self._line("user", message={"role": "user", "content": f"You asked for this: {asked}"})
+        self.context = 0
+        self.over("compacted")
 
     def _steered(self, key: str, text: str) -> None:
         self._replay(key, [{"type": "text", "text": text}], known=False)
@@ -123,9 +146,9 @@ class Claude(Program):
         self._line(
             "result",
             subtype="error_during_execution" if status == "interrupted" else "success",
-            is_error=status != "completed",
-            num_turns=1,
-            terminal_reason={"completed": status, "failed": "api_error"}.get(status, "aborted_streaming"),
+            is_error=status not in _GOOD,
+            num_turns=int(status != "compacted"),
+            terminal_reason=_REASONS[status],
             stop_reason={"completed": "end_turn", "failed": "stop_sequence"}.get(status),
             result=error,
             total_cost_usd=cost,
@@ -243,6 +266,18 @@ class Claude(Program):
 
     def _line(self, kind: str, **fields: Any) -> None:
         emit({"type": kind, "session_id": self.conversation.name, "parent_tool_use_id": None, **fields})
+        if kind in ("user", "assistant"):
+            self._keep(kind, **fields)
+
+    def _keep(self, kind: str, **fields: Any) -> None:
+        """Add a line to the transcript, which has the prompts and the use of a turn that is stopped."""
+        path = self.conversation.home / "projects" / "demo" / f"{self.conversation.name}.jsonl"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        message = fields["message"] | ({"stop_reason": "end_turn"} if kind == "assistant" else {})
+        known = {"uuid": str(uuid.uuid4()), "timestamp": datetime.now(UTC).isoformat(), "cwd": str(Path.cwd())}
+        line = {"type": kind, "sessionId": self.conversation.name, **known, **fields, "message": message}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def _fresh(tokens: list[int]) -> list[int]:

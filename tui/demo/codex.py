@@ -128,15 +128,17 @@ class Codex(Program):
         if not self._is_new:
             self._new_turn()
         self._is_new = False
-        Rollout(self.conversation).began(self._turn, self._model, text)
+        Rollout(self.conversation).began(self._turn, self._model)
         if self.live:
             self._notify("turn/started", turn={"id": self._turn, "status": "inProgress"})
             self._steered(key, text)
         else:
+            Rollout(self.conversation).prompted(key, text)
             emit({"type": "thread.started", "thread_id": self.conversation.name})
             emit({"type": "turn.started"})
 
     def _steered(self, key: str, text: str) -> None:
+        Rollout(self.conversation).prompted(key, text)
         self._item("user_message", client_id=key, content=[{"type": "text", "text": text}])
 
     def _ended(self, status: str, error: str) -> None:

@@ -32,9 +32,10 @@ class Program(ABC):
     shows: ClassVar[Mapping[str, Callable[..., Any]]]
     """The methods that print, by the parts of a beat (:mod:`.turn`) and these of a process:
 
-    ``began``, ``steered`` (a prompt's key and text), ``over`` (``completed``, ``interrupted`` or ``failed``, and the
-    error), ``used`` (input, cached input and output tokens of a call), ``printed`` (a command and more of its output),
-    ``cancelled`` (the key of an ask).  Those that ask return the key of the ask, and ``run`` the id of the call.
+    ``began``, ``steered`` (a prompt's key and text), ``over`` (``completed``, ``compacted``, ``interrupted`` or
+    ``failed``, and the error), ``used`` (input, cached input and output tokens of a call), ``printed`` (a command and
+    more of its output), ``cancelled`` (the key of an ask).  Those that ask return the key of the ask, and ``run`` the
+    id of the call.
     """
 
     def __init__(self, demo: Path, speed: float, conversation: Conversation, *, live: bool) -> None:
@@ -52,7 +53,8 @@ class Program(ABC):
         self._steps: Steps | None = None
         self._wait: float | Command | str | None = None
         """A time, the running command or the key of the open ask."""
-        self._context = 0
+        self.context = 0
+        """Tokens of the last request of the process."""
         self._unread = b""
         self._exit_code = 0
 
@@ -77,7 +79,7 @@ class Program(ABC):
             self.pending["prompt"] = sys.stdin.read()
         while not self.closed and (self.live or self.running or self.pending):
             if self._steps is None and self.pending:
-                self._begin(next(iter(self.pending)))
+                self.begin(next(iter(self.pending)))
             else:
                 self._follow()
         return self._exit_code
@@ -96,31 +98,33 @@ class Program(ABC):
         elif isinstance(self._wait, str):
             self.show("cancelled", self._wait)
         self._steps.close()
-        self._over("interrupted", "")
+        self.over("interrupted")
 
     def take_steered(self) -> list[str]:
         """Make the prompts that came during the turn part of the conversation, and return them."""
         texts = list(self.pending.values())
         for key in list(self.pending):
-            self.show("steered", key, self._read(key))
+            self.show("steered", key, self.read(key))
         return texts
 
     def call_model(self, characters: int) -> None:
         """Count the tokens of one call of the model, whose context grows with each."""
-        cached, self._context = self._context, (self._context or _CONTEXT) + 90 + characters // 4
-        call = [self._context, cached, 24 + characters // 4]
+        cached, self.context = self.context, (self.context or _CONTEXT) + 90 + characters // 4
+        call = [self.context, cached, 24 + characters // 4]
         self.conversation.used = [one + more for one, more in zip(self.conversation.used, call, strict=True)]
         self.show("used", call)
 
-    def _read(self, key: str) -> str:
+    def read(self, key: str) -> str:
+        """Make a prompt part of the conversation, and return it."""
         text = self.pending.pop(key)
         self.conversation.prompts.append((key, text))
         self.conversation.save()
         return text
 
-    def _begin(self, key: str) -> None:
+    def begin(self, key: str) -> None:
+        """Begin the turn of a prompt."""
         earlier = [text for _, text in self.conversation.prompts]
-        text = self._read(key).strip()
+        text = self.read(key).strip()
         words = {"prompt": text, "earlier": earlier[-1] if earlier else "nothing", "count": str(len(earlier) + 1)}
         self.show("began", key, text)
         self._steps = play(self, script_of(text, len(earlier)), words)
@@ -134,13 +138,14 @@ class Program(ABC):
             wait = next(self._steps) if answer is None else self._steps.send(answer)
             self._wait = time.monotonic() + wait if isinstance(wait, float) else wait
         except StopIteration:
-            self._over("completed", "")
+            self.over("completed")
         except EndedError as ended:
-            self._over(ended.status, str(ended))
+            self.over(ended.status, str(ended))
 
-    def _over(self, status: str, error: str) -> None:
+    def over(self, status: str, error: str = "") -> None:
+        """End the turn."""
         self._steps = self._wait = None
-        self._exit_code = 0 if status == "completed" or self.live else 1
+        self._exit_code = int(status in ("failed", "interrupted") and not self.live)
         self.conversation.save()
         self.show("over", status, error)
 

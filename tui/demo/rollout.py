@@ -14,7 +14,8 @@ from agentdash.tui.demo.files import Conversation
 def tokens(counts: list[int]) -> dict[str, int]:
     """Return input, cached input and output tokens by codex's names, with their sum."""
     names = ("input_tokens", "cached_input_tokens", "output_tokens")
-    return {**dict(zip(names, counts, strict=True)), "total_tokens": counts[0] + counts[2]}
+    others = {"cache_write_input_tokens": 0, "reasoning_output_tokens": 0, "total_tokens": counts[0] + counts[2]}
+    return dict(zip(names, counts, strict=True)) | others
 
 
 class Rollout:
@@ -27,14 +28,18 @@ class Rollout:
         known = next(sessions.glob(f"*/*/*/rollout-*-{self._thread}.jsonl"), None)
         self._path = known or sessions / f"{now:%Y/%m/%d}" / f"rollout-{now:%Y-%m-%dT%H-%M-%S}-{self._thread}.jsonl"
 
-    def began(self, turn: str, model: str, prompt: str) -> None:
-        """Record the beginning of a turn, and its prompt."""
+    def began(self, turn: str, model: str) -> None:
+        """Record the beginning of a turn."""
         if not self._path.exists():
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._record("session_meta", {"id": self._thread, "cwd": str(Path.cwd())})
         self._event("task_started", turn_id=turn)
         self._record("turn_context", {"turn_id": turn, "cwd": str(Path.cwd()), "model": model})
-        self._record("response_item", {"type": "message", "role": "user", "content": [{"text": prompt}]})
+
+    def prompted(self, key: str, text: str) -> None:
+        """Record a prompt, and the id with which it came: a stopped agent had read the prompts that are recorded."""
+        self._record("response_item", {"type": "message", "role": "user", "content": [{"text": text}]})
+        self._event("item_completed", item={"type": "UserMessage", "client_id": key})
 
     def used(self, turn: str, call: list[int]) -> None:
         """Record the tokens of a call."""

@@ -21,6 +21,7 @@ Beat = dict[str, Any]
 """One moment of a script: a pause in seconds, then its actions (:func:`play`)."""
 
 _MARKER = re.compile(r"\[\[demo:([a-z0-9_-]+)\]\]")
+_NAME = re.compile(r"\{([\w.]+)\}")
 _FOLDER = Path(__file__).parent / "scripts"
 _PROMPT = "prompts = "
 """The beginning of the line of a script that lists its prompts."""
@@ -52,9 +53,7 @@ def _listed(prompt: str) -> Path | None:
 def filled(value: Any, words: dict[str, str]) -> Any:
     """Replace each ``{name}`` in every text of a value by the word of that name."""
     if isinstance(value, str):
-        for name, word in words.items():
-            value = value.replace("{" + name + "}", word)
-        return value
+        return _NAME.sub(lambda name: words.get(name[1], name[0]), value)
     if isinstance(value, dict):
         return {key: filled(inner, words) for key, inner in value.items()}
     return [filled(inner, words) for inner in value] if isinstance(value, list) else value

@@ -15,7 +15,7 @@ from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Uncon
 from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.tui.messages import SessionsChanged
-from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import prompt_texts
 from agentdash.tui.texts import screen_texts as texts
 
 
@@ -104,10 +104,10 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
     def _show(self, under: Unconfirmed | QueuedPrompt | None, now: QueueNow) -> None:
         session, time = now.session, self._clock()
         self.dialog.border_title = Content(f'Queue of "{texts.title(session)}"')
-        self.dialog.border_subtitle = Content(queue_texts.queue_holder(session))
-        lines = [partial(queue_texts.unconfirmed_row, prompt, time) for prompt in now.unconfirmed]
+        self.dialog.border_subtitle = Content(prompt_texts.queue_holder(session))
+        lines = [partial(prompt_texts.unconfirmed_row, prompt, time) for prompt in now.unconfirmed]
         lines += [
-            partial(queue_texts.queue_row, session, place, prompt, time) for place, prompt in enumerate(now.waiting, 1)
+            partial(prompt_texts.queue_row, session, place, prompt, time) for place, prompt in enumerate(now.waiting, 1)
         ]
         known = [_key(row) for row in self._rows]
         key = _key(under) if under is not None else None
@@ -118,7 +118,7 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
         if self._now is not None:
             under = self._under
             self.keys.update(
-                queue_texts.queue_keys(
+                prompt_texts.queue_keys(
                     self._now.session,
                     on_queued=isinstance(under, QueuedPrompt),
                     on_unconfirmed=isinstance(under, Unconfirmed),

@@ -27,6 +27,7 @@ from agentdash.tui.terminal.driver import TerminalDriver
 from agentdash.tui.terminal.escape_keys import EscapedKey, in_burst, place_of
 from agentdash.tui.terminal.shown import Shown
 
+BURST = "Keys of a burst decide nothing. Press it alone."
 LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
 
 
@@ -61,9 +62,6 @@ def _letter(key: events.Key) -> str:
     """Return the character that a key types, or would type without Ctrl and Alt; empty if it types none."""
     letter = key.character or key.key.rpartition("+")[2]
     return letter if len(letter) == 1 else ""
-
-
-BURST = "Keys of a burst decide nothing. Press it alone."
 
 
 def decides_nothing(screen: Screen[Any], event: events.Event) -> bool:

@@ -12,7 +12,7 @@ from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.keys.availability import ActionTarget, can_interrupt, can_prompt
 from agentdash.tui.panes.session_pane import ChosenMode, NextModes, SessionPane
 from agentdash.tui.services.actions.session_actions import SessionActions
-from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import prompt_texts
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.inputs.prompt_box import PromptBox
 
@@ -43,14 +43,14 @@ class PromptSender:
         if not chosen:
             return operations.starting.missing or texts.new_session(operations.starting.default_agent, str(Path.cwd()))
         edited = self._edited.get(chosen[0].id)
-        return queue_texts.editing(edited[0]) if edited is not None else queue_texts.target(chosen[0])
+        return prompt_texts.editing(edited[0]) if edited is not None else prompt_texts.target(chosen[0])
 
     def hint(self, target: ActionTarget, interrupt_key: str) -> str:
         """Return the hint in an empty prompt box; empty if none of the sessions takes a prompt."""
         chosen = target.chosen
         if len(chosen) > 1:
-            return queue_texts.FOR_ALL if any(map(can_prompt, chosen)) else ""
-        return queue_texts.prompt_hint(chosen[0] if chosen else None, interrupt_key)
+            return prompt_texts.FOR_ALL if any(map(can_prompt, chosen)) else ""
+        return prompt_texts.prompt_hint(chosen[0] if chosen else None, interrupt_key)
 
     def mode(self, target: ActionTarget) -> ChosenMode | None:
         """Return the permission mode that the user chose for the next prompt; None for the usual one."""
@@ -61,7 +61,7 @@ class PromptSender:
         session = target.chosen[0] if len(target.chosen) == 1 else None
         agent = next((one for one in self._operations.starting.agents if session and one.name == session.agent), None)
         if session is None or agent is None or not agent.modes:
-            self._operations.desk.requests.show_refusal(queue_texts.no_modes(session))
+            self._operations.desk.requests.show_refusal(prompt_texts.no_modes(session))
             return
         options = await self._operations.prompts.usual_options(session.id)
         self._modes.go_on(session.id, agent, agent.choice_of(options))

@@ -16,7 +16,7 @@ from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
-from agentdash.tui.texts import headline_texts, queue_texts
+from agentdash.tui.texts import headline_texts, prompt_texts
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.prompt_box import DraftBook, PromptBox
 from agentdash.widgets.steps.filter_line import QueueLines
@@ -189,4 +189,4 @@ class SessionPane(Vertical):
         prompts = self._waiting[1] if self._waiting[0] == session.id else []
         most = 1 if self.app.screen.has_class("-low") else QUEUE_LINES
         key = keymap.name("queue")
-        self.queue.show_lines(queue_texts.queue_lines(session, prompts, self.size.width, most=most, queue_key=key))
+        self.queue.show_lines(prompt_texts.queue_lines(session, prompts, self.size.width, most=most, queue_key=key))

@@ -22,8 +22,8 @@ from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.panes.table.split import Split
 from agentdash.tui.panes.table.table_commands import table_commands
 from agentdash.tui.panes.table.table_pane import TablePane
-from agentdash.tui.screens.family_ways import FamilyWays, UsageWays
 from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.tui.screens.ways import FamilyWays, UsageWays
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.change_feed import ChangeFeed

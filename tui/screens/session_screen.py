@@ -52,6 +52,9 @@ class SessionScreen(Screen[None]):
     has_table = False
     """True if the user can choose other sessions on this screen."""
 
+    quitting = "sessions keep running"
+    """The effect of leaving the dashboard on its sessions, in words."""
+
     def __init__(
         self,
         reader: SessionReader,
@@ -239,7 +242,7 @@ class SessionScreen(Screen[None]):
     def _save_asked(self, event: SaveAsked) -> None:
         session = self.current
         if session is not None and session.id == event.session_id and not self._programs.refused("export"):
-            from agentdash.tui.dialogs.asking.save import SaveScreen
+            from agentdash.tui.dialogs.asking.naming import SaveScreen
 
             save = partial(self.operations.save, session.id)
             self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))

@@ -15,6 +15,7 @@ from agentdash.widgets.table.session_table import SessionTable
 class TourScreen(MainScreen):
     """Ticks an item when the user has done it, not when the user has only pressed its key, or an agent did it."""
 
+    quitting = "its sessions end"
     checklist: Checklist
     _first: Mapping[str, Session] | None = None
     """The sessions at the beginning, by id."""

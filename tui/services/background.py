@@ -138,7 +138,7 @@ class Requests:
 
     async def expect(self, result: Awaitable[T]) -> T | None:
         """Return the awaited result; None after an error, which is shown."""
-        value, reason = await self._outcome(result)
+        value, reason = await self.outcome_awaited(result)
         if reason is not None:
             self.show_error(reason)
         return value
@@ -154,11 +154,12 @@ class Requests:
 
         An error of the type ``passing`` is raised: the caller handles it.
         """
-        return await self._outcome(asyncio.to_thread(call, *args), passing)
+        return await self.outcome_awaited(asyncio.to_thread(call, *args), passing)
 
-    async def _outcome(
+    async def outcome_awaited(
         self, result: Awaitable[T], passing: type[Exception] | tuple[()] = ()
     ) -> tuple[T | None, str | None]:
+        """Return the same of what is awaited."""
         try:
             return await result, None
         except passing:

@@ -1,4 +1,7 @@
-"""Programs that get the terminal: the user's pager, editor and shell, and the agent's own interface of a session."""
+"""Programs that get the terminal: the pager, the editor, the shell, and the agent's own interface; also for `takeover`.
+
+Nothing here loads a library of the screen, which the command line does not need.
+"""
 
 import os
 import shlex

@@ -56,17 +56,17 @@ def _typed(codepoint: int, held: int) -> str:
     return character.translate(_WITH_SHIFT) if held & _SHIFT else character
 
 
-_MARK = "place_on_keyboard"
+_PLACE = "place_on_keyboard"
 
 
 def mark_place(key: object, character: str) -> None:
     """Note the character of a US keyboard at the place of a key."""
-    setattr(key, _MARK, character)
+    setattr(key, _PLACE, character)
 
 
 def place_of(key: object) -> str:
     """Return the character of a US keyboard at the place of a key; empty if the terminal did not report it."""
-    return str(getattr(key, _MARK, ""))
+    return str(getattr(key, _PLACE, ""))
 
 
 GAP_SECONDS = 0.02

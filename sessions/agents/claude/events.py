@@ -217,7 +217,7 @@ class Assistant(Line, tag="assistant"):
 class Origin(Struct):
     """The way by which text in the user's name came."""
 
-    kind: str = ""
+    kind: str | None = None
     """``peer``: another process wrote it to claude's inbox socket (2.1.330, 2.1.332)."""
 
 

@@ -3,20 +3,11 @@
 import uuid
 from typing import TYPE_CHECKING
 
+from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.mcp.orchestration import schemas
 from agentdash.sessions.mcp.orchestration.calls import Calls
 from agentdash.sessions.mcp.orchestration.quoting import words
-from agentdash.sessions.mcp.orchestration.refusals import refusal, refused
-from agentdash.sessions.mcp.orchestration.schemas import (
-    AnswerAsk,
-    Answered,
-    NotStopped,
-    SendMessage,
-    Sent,
-    Stopped,
-    StoppedOne,
-    StopSessions,
-    Waited,
-)
+from agentdash.sessions.mcp.orchestration.refusals import refusal, refusal_of, refused
 from agentdash.sessions.mcp.orchestration.views import MOST_FOR_LEAD, text_for_lead
 from agentdash.sessions.mcp.orchestration.waits import wait_for_one
 from agentdash.sessions.model.errors import RefusalError
@@ -30,7 +21,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.service.prompts.prompter import Sent as Accepted
 
 
-def send_message(calls: Calls, arguments: SendMessage) -> Sent:
+def send_message(calls: Calls, arguments: schemas.SendMessage) -> schemas.Sent:
     """Send a prompt to a worker: its next turn, a place in its queue, or words into its running turn.
 
     Raises:
@@ -45,7 +36,7 @@ def send_message(calls: Calls, arguments: SendMessage) -> Sent:
         waited = wait_for_one(calls, session.id, arguments.wait_s, accepted.prompt.id)
         accepted = calls.manager.prompts.sent(accepted.prompt.id)
         steered = accepted.prompt.steers and not accepted.session.held
-        return Sent(
+        return schemas.Sent(
             session=calls.family().name(session.id),
             delivery="sent" if accepted.prompt.state == "taken" else "steered" if steered else "queued",
             turn=accepted.turn or 0,
@@ -57,7 +48,7 @@ def send_message(calls: Calls, arguments: SendMessage) -> Sent:
         )
 
 
-def _next(accepted: "Accepted", waited: Waited | None) -> str:
+def _next(accepted: "Accepted", waited: schemas.Waited | None) -> str:
     if waited is not None and (waited.ended or waited.needs_you):
         return waited.next
     if accepted.position is not None and accepted.session.held:
@@ -65,7 +56,7 @@ def _next(accepted: "Accepted", waited: Waited | None) -> str:
     return "wait_for it."
 
 
-def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
+def _send(calls: Calls, session: Session, arguments: schemas.SendMessage) -> "Accepted":
     from agentdash.sessions.service.prompts.prompter import PromptOptions
 
     prompts, options = calls.manager.prompts, PromptOptions(key=f"{LEAD_KEY}{uuid.uuid4()}")
@@ -78,7 +69,6 @@ def _send(calls: Calls, session: Session, arguments: SendMessage) -> "Accepted":
 
 def _check_takes_prompts(calls: Calls, session: Session) -> None:
     """Refuse a prompt that could not become a turn."""
-    from agentdash.sessions.agents.registry import agent_named
     from agentdash.sessions.service.lifecycle.recovery.reconcile import survivors
 
     if agent_named(session.agent).conversations is None:
@@ -95,7 +85,7 @@ _MOST = 60
 """The most workers of each list of a result."""
 
 
-def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
+def stop_sessions(calls: Calls, arguments: schemas.StopSessions) -> schemas.Stopped:
     """Stop workers; those that cannot be stopped are named with the reason.
 
     Raises:
@@ -118,28 +108,24 @@ def stop_sessions(calls: Calls, arguments: StopSessions) -> Stopped:
         if isinstance(receipt, Receipt):
             stopped.append(_stopped(calls, family.name(session.id), session, receipt))
         else:
-            try:
-                with refused("not_stopped"):
-                    raise receipt
-            except RefusalError as error:
-                refusals.append((ref, error))
+            refusals.append((ref, refusal_of(receipt, "not_stopped")))
     if not stopped:
         raise refusals[0][1]
-    return Stopped(
+    return schemas.Stopped(
         overview=calls.overview(),
         stopped=tuple(stopped[:_MOST]),
         not_stopped=tuple(
-            NotStopped(session=words(ref, 40), error=words(str(error), 200)) for ref, error in refusals[:_MOST]
+            schemas.NotStopped(session=words(ref, 40), error=words(str(error), 200)) for ref, error in refusals[:_MOST]
         ),
         reason=words(arguments.reason, 200) or DEFAULT_REASON,
     )
 
 
-def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> StoppedOne:
+def _stopped(calls: Calls, name: str, session: Session, receipt: Receipt) -> schemas.StoppedOne:
     """Return the result of a stop, which names the end: wait_for does not name it again."""
     now = calls.manager.store.session(session.id) or session
     calls.reading.name(now)
-    return StoppedOne(
+    return schemas.StoppedOne(
         session=name, status=str(now.status), ended=len(receipt.ended), left=len(receipt.left), turn=now.turn,
         tokens=now.usage.total_tokens or 0, tokens_missing=now.tokens_missing,
         receipt=words(receipt.note or receipt.summary(), 160),
@@ -150,7 +136,7 @@ _WITHOUT_USER = "wait_for again: the user is asked. Or deny it."
 _QUESTIONS = (AskKind.QUESTION, AskKind.FORM)
 
 
-def answer(calls: Calls, arguments: AnswerAsk) -> Answered:
+def answer(calls: Calls, arguments: schemas.AnswerAsk) -> schemas.Answered:
     """Decide about what a worker asks.
 
     Raises:
@@ -170,7 +156,7 @@ def answer(calls: Calls, arguments: AnswerAsk) -> Answered:
         given = _answer(session, found[0].ask, arguments)
         calls.manager.asks.answer(found[0].id, given, by="its lead")
         now = calls.manager.reader.by_id(session.id)
-        return Answered(
+        return schemas.Answered(
             session=calls.family().name(session.id),
             status=str(now.status),
             ask=found[0].id,
@@ -180,7 +166,7 @@ def answer(calls: Calls, arguments: AnswerAsk) -> Answered:
         )
 
 
-def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
+def _answer(session: Session, ask: Ask, arguments: schemas.AnswerAsk) -> Answer:
     if ask.kind in _QUESTIONS and arguments.decision != "deny":
         return _words_given(session, ask, arguments)
     if arguments.decision is None:
@@ -193,7 +179,7 @@ def _answer(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
     return Answer(verdict=verdict)
 
 
-def _words_given(session: Session, ask: Ask, arguments: AnswerAsk) -> Answer:
+def _words_given(session: Session, ask: Ask, arguments: schemas.AnswerAsk) -> Answer:
     if len(ask.questions) != 1:
         fact = f"Only the user can answer this: it has {len(ask.questions)} questions, which need a form."
         raise refusal("needs_the_user", fact, _WITHOUT_USER)

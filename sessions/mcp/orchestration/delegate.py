@@ -17,12 +17,12 @@ from agentdash.sessions.model.errors import AgentdashError, UsageError
 from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.keys import check_same_task
+from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.families.joining import allowed_folder, check_agent
 from agentdash.sessions.settings.sections import OrchestrationSettings, preset_named
 from agentdash.sessions.text.sanitize import clean
 
 if TYPE_CHECKING:
-    from agentdash.sessions.rules.launch import Start
     from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 
 
@@ -122,16 +122,12 @@ def _existing(calls: Calls, arguments: Delegate) -> Session | None:
     key = arguments.key
     session = next((one for one in calls.family().own() if one.key == key), None) if key else None
     if session is not None:
-        from agentdash.sessions.rules.launch import Start
-
         asked = _with_preset(calls, Start(arguments.task, cwd=session.cwd), arguments.preset).prompt
         check_same_task(key, f"worker {session.short_id}", session.task, asked)
     return session
 
 
-def _start(calls: Calls, arguments: Delegate) -> "Start":
-    from agentdash.sessions.rules.launch import Start
-
+def _start(calls: Calls, arguments: Delegate) -> Start:
     reader, manager = calls.manager.reader, calls.manager
     config = reader.settings.config()
     folder = worker_folder(arguments.working_dir, calls.root(), config.orchestration.allowed_dirs)
@@ -154,7 +150,7 @@ def _start(calls: Calls, arguments: Delegate) -> "Start":
     return structs.replace(start, agent=agent.name, options={**start.options, **mode_options(agent, arguments.mode)})
 
 
-def _with_preset(calls: Calls, start: "Start", name: str) -> "Start":
+def _with_preset(calls: Calls, start: Start, name: str) -> Start:
     if not name:
         return start
     reader = calls.manager.reader

@@ -32,16 +32,17 @@ class Window:
         self._kept: list[str] = []
         self.total = before
         """Characters so far."""
-        self._full = False
+        self.full = False
+        """True if the text goes on behind the part."""
 
     def feed(self, text: str) -> None:
         """Add a piece of the text; a piece is cleaned by itself, so it must not end within a control string."""
         cleaned = clean(text)
         skipped = max(0, self._offset - self.total)
         self.total += len(cleaned)
-        if not self._full and skipped < len(cleaned):
+        if not self.full and skipped < len(cleaned):
             self._keep(cleaned[skipped : skipped + self._room])
-            self._full = self._full or self.end < self.total
+            self.full = self.full or self.end < self.total
 
     def feed_all(self, pieces: Iterable[str]) -> None:
         """Add pieces."""
@@ -53,17 +54,12 @@ class Window:
         for char in text:
             cost = 1 + len(EDGE) if char == "\n" else 1
             if used + cost > self._room:
-                self._full = True
+                self.full = True
                 break
             used, end = used + cost, end + 1
         self._room -= used
         if end:
             self._kept.append(text[:end])
-
-    @property
-    def full(self) -> bool:
-        """True if the text goes on behind the part."""
-        return self._full
 
     @property
     def end(self) -> int:

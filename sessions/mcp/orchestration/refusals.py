@@ -3,30 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentdash.sessions.model.errors import (
-    AgentdashError,
-    AmbiguousSessionError,
-    ConfigError,
-    NotAllowedError,
-    NotYoursError,
-    RefusalError,
-    SessionBusyError,
-    StoreError,
-    UnknownSessionError,
-    UsageError,
-)
+from agentdash.sessions.model import errors
+from agentdash.sessions.model.errors import AgentdashError, NotAllowedError, RefusalError
 
 _CELLS = 600
 """The most characters of an error's own text."""
 
 _NEXT: tuple[tuple[type[AgentdashError], str, str], ...] = (
-    (UnknownSessionError, "unknown_session", "list_sessions shows your workers."),
-    (AmbiguousSessionError, "ambiguous", "give more characters of the id."),
-    (NotYoursError, "not_yours", "list_sessions shows the workers that you can change."),
-    (SessionBusyError, "busy", "wait_for it, or stop_sessions."),
-    (ConfigError, "settings_broken", "ask the user to correct the settings."),
-    (UsageError, "bad_request", "correct the arguments."),
-    (StoreError, "store_unusable", "ask the user to run: agentdash doctor"),
+    (errors.UnknownSessionError, "unknown_session", "list_sessions shows your workers."),
+    (errors.AmbiguousSessionError, "ambiguous", "give more characters of the id."),
+    (errors.NotYoursError, "not_yours", "list_sessions shows the workers that you can change."),
+    (errors.SessionBusyError, "busy", "wait_for it, or stop_sessions."),
+    (errors.ConfigError, "settings_broken", "ask the user to correct the settings."),
+    (errors.UsageError, "bad_request", "correct the arguments."),
+    (errors.StoreError, "store_unusable", "ask the user to run: agentdash doctor"),
 )
 """The code and the next step for each kind of error; the first that fits is used."""
 
@@ -46,17 +36,24 @@ def refusal(code: str, fact: str, next_step: str) -> RefusalError:
     return RefusalError(code, f"{shorten(one_line(fact), _CELLS)} Next: {next_step}")
 
 
+_SHOWN = "list_sessions shows the state of your workers."
+
+
+def refusal_of(error: AgentdashError, code: str, next_step: str = _SHOWN) -> RefusalError:
+    """Return an error of the manager as a refusal; ``code`` and ``next_step`` are for one of no known kind."""
+    if isinstance(error, RefusalError):
+        return error
+    if isinstance(error, NotAllowedError):
+        return refusal(error.code, error.fact, _ALLOWED.get(error.code, "ask the user."))
+    known = ((its_code, its_next) for kind, its_code, its_next in _NEXT if isinstance(error, kind))
+    code, next_step = next(known, (code, next_step))
+    return refusal(code, error.fact, next_step)
+
+
 @contextmanager
-def refused(code: str = "failed", next_step: str = "list_sessions shows the state of your workers.") -> Iterator[None]:
+def refused(code: str = "failed", next_step: str = _SHOWN) -> Iterator[None]:
     """Turn each error of the manager into a refusal; the arguments are for errors of no known kind."""
     try:
         yield
-    except RefusalError:
-        raise
-    except NotAllowedError as error:
-        raise refusal(error.code, error.fact, _ALLOWED.get(error.code, "ask the user.")) from None
     except AgentdashError as error:
-        for kind, its_code, its_next in _NEXT:
-            if isinstance(error, kind):
-                raise refusal(its_code, error.fact, its_next) from None
-        raise refusal(code, error.fact, next_step) from None
+        raise refusal_of(error, code, next_step) from None

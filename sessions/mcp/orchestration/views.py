@@ -15,7 +15,7 @@ from agentdash.sessions.mcp.orchestration.quoting import words
 from agentdash.sessions.mcp.orchestration.schemas import Asked, Did, Shared, WorkerResult
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.session import Session, Step, StepKind
-from agentdash.sessions.rules.asks.model import Verdict
+from agentdash.sessions.rules.asks.model import Ask, Verdict
 from agentdash.sessions.rules.digest.collect import Digest, changed_lines, digest
 from agentdash.sessions.rules.step_outcome import changed_files
 from agentdash.sessions.text.sanitize import clean, shorten
@@ -23,7 +23,6 @@ from agentdash.sessions.text.unhidden import unhidden
 from agentdash.sessions.text.units import dollars
 
 if TYPE_CHECKING:
-    from agentdash.sessions.rules.asks.model import Ask
     from agentdash.sessions.rules.asks.recorded import RecordedAsk
     from agentdash.sessions.service.reader import SessionReader
 
@@ -288,7 +287,7 @@ MOST_FOR_LEAD = 4_000
 """Most characters of an ask that a lead can allow: no result shows it more."""
 
 
-def text_for_lead(ask: "Ask", most: int = MOST_FOR_LEAD) -> str:
+def text_for_lead(ask: Ask, most: int = MOST_FOR_LEAD) -> str:
     """Return what a lead would allow, cleaned and cut to ``most`` characters; empty if the title has all of it."""
     from agentdash.sessions.rules.asks.answers import title_is_whole
 

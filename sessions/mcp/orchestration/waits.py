@@ -219,9 +219,10 @@ def _next(waited: Waited, *, more: bool) -> str:
         return "wait_for names the others."
     if waited.at_work:
         return "wait_for again, or do other work; they go on meanwhile."
-    before = "read shows their answers; send_message goes on with them." if waited.ended_before else ""
-    after_nothing = before or ("wait_for again: another call names the ends." if more else "delegate starts a worker.")
-    return "" if waited.ended else after_nothing
+    if waited.ended:
+        return ""
+    otherwise = "wait_for again: another call names the ends." if more else "delegate starts a worker."
+    return "read shows their answers; send_message goes on with them." if waited.ended_before else otherwise
 
 
 def wait_for(calls: Calls, arguments: WaitFor) -> Waited:

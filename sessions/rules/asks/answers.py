@@ -293,10 +293,7 @@ def not_given(ask: Ask, verdict: Verdict, folder: str) -> str:
     Args:
         folder: the worker's folder, an absolute path.
     """
-    from agentdash.sessions.rules.asks.dangerous import (
-        only_the_user,
-        own_scope,  # few processes judge for a lead
-    )
+    from agentdash.sessions.rules.asks.dangerous import only_the_user, own_scope  # few processes judge for a lead
 
     if verdict in _DENIALS:
         return ""

@@ -46,7 +46,7 @@ def _act(mark: Mark, undone: Mark | None, turns: int, other: str, *, of_fork: bo
             named = f'"{shorten(one_line(other), _TITLE)}" ({short_id(session)})' if other else short_id(session)
             return f"{place} was forked: {named}" if of_fork else f"forked from {place} of {named}"
     if mark.kind in _BY_TURNS:
-        return f"turn {mark.turn} {_BY_TURNS[mark.kind]}"
+        return f"turn {mark.turn} {_BY_TURNS[mark.kind]}" if mark.turn is not None else _not_recorded(mark)
     return f"mark of a kind that this version does not know: {one_line(mark.kind, 40)}"
 
 
@@ -55,6 +55,11 @@ _BY_TURNS: Mapping[str, str] = {
     MarkKind.TAKEOVER: "was typed by hand in the agent's own interface",
 }
 """The acts of the turns of these marks, in words."""
+
+
+def _not_recorded(mark: Mark) -> str:
+    why = one_line(str(mark.data.get("reason", "")), _TITLE)
+    return f"taken over, but what was typed by hand is not recorded ({why})"
 
 
 def compaction_words(compaction: RecordedCompaction) -> str:

@@ -371,9 +371,9 @@ def state_words(state: PeriodState) -> str:
 
 def blind_words(unpriced: int) -> str:
     """Return how many sessions cost an unknown amount, which does not count; empty if there is none."""
-    one = unpriced == 1
-    words = f"{unpriced} session{'' if one else 's'} of unknown cost do{'es' if one else ''} not count"
-    return words if unpriced else ""
+    if unpriced == 1:
+        return "1 session of unknown cost does not count"
+    return f"{unpriced} sessions of unknown cost do not count" if unpriced else ""
 
 
 def _fullest(state: PeriodState) -> Kind:

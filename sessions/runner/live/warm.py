@@ -11,7 +11,7 @@ from agentdash.sessions.agents.parsing.line_parts import by_parts
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError
-from agentdash.sessions.model.session import Receipt, Status, StoppedBy, Turn
+from agentdash.sessions.model.session import Receipt, Status, StoppedBy
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.runner import inotify
 from agentdash.sessions.runner.child import owner
@@ -65,7 +65,8 @@ class Warm:
         live = self._live
         if live is None:
             self._lose_all()
-            return self._next() or self._turn, "run" if self._queued() else "sweep"
+            following = self._next() or self._turn
+            return following, "run" if self._store.queued_after(self._session, self._turn) else "sweep"
         # The runner of the turn before was killed before it recorded the turn that a late prompt begins.
         if live.alive and (late := begin_late(live, self._log)) is not None:
             return late, "own"
@@ -239,12 +240,9 @@ class Warm:
         """Return the session's next turn if it has a place."""
         with contextlib.suppress(StoreError):
             own = pump(self._layout, self._store, None if self._signals.shutdown else self._session)
-            queued = self._queued()
+            queued = self._store.queued_after(self._session, self._turn)
             return own or (queued.n if queued is not None and queued.launches else None)
         return None
-
-    def _queued(self) -> Turn | None:
-        return next((turn for turn in self._store.queued_turns(self._session) if turn.n > self._turn), None)
 
     def _requests(self) -> set[str]:
         """Return the kinds of the open requests; there is nothing to interrupt."""

@@ -9,16 +9,9 @@ from contextlib import closing, suppress
 from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named, takes_prompts
 from agentdash.sessions.model.errors import AgentdashError, RefusalError
-from agentdash.sessions.model.session import StepKind, Turn
+from agentdash.sessions.model.session import StepKind
 from agentdash.sessions.rules.launch import plan_like
-from agentdash.sessions.rules.prompts.chain import (
-    MOST_CHARACTERS,
-    NO_ANSWER,
-    chained_prompt,
-    refused,
-    standing,
-    unreadable,
-)
+from agentdash.sessions.rules.prompts import chain
 from agentdash.sessions.storage.files.session_record import write_identity
 from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.prompts.chains import Waiting
@@ -35,20 +28,20 @@ def serve_chains(layout: Layout, store: Store) -> None:
 def _serve(layout: Layout, store: Store, found: Waiting) -> None:
     waiting: Waiting | None = found
     while waiting is not None:
-        now = standing(waiting.id, waiting.before)
+        now = chain.standing(waiting.id, waiting.before)
         if not now.due:
             store.chains.note(waiting, now)
             return
         try:
             answer = last_message(layout, store, waiting.before.id)
-            if release(layout, store, waiting, NO_ANSWER if answer is None else answer):
+            if release(layout, store, waiting, chain.NO_ANSWER if answer is None else answer):
                 return
         except RefusalError as error:
-            store.chains.note(waiting, refused(error.fact))
+            store.chains.note(waiting, chain.refused(error.fact))
             return
         except (OSError, AgentdashError) as error:
             # One session that cannot start must not hold up the others.
-            store.chains.note(waiting, unreadable(waiting.id, waiting.before, str(error)))
+            store.chains.note(waiting, chain.unreadable(waiting.id, waiting.before, str(error)))
             return
         waiting = store.chains.one(waiting.id)  # it or its predecessor changed meanwhile
 
@@ -67,7 +60,7 @@ def release(layout: Layout, store: Store, waiting: Waiting, answer: str | None) 
         return False
     text, launch = waiting.task, recorded
     if takes_prompts(waiting.agent):
-        text = chained_prompt(waiting.task, waiting.before, answer, agent_named(waiting.agent).expands)
+        text = chain.chained_prompt(waiting.task, waiting.before, answer, agent_named(waiting.agent).expands)
         launch = launch_of(
             plan_like(recorded), agent_named(waiting.agent), prompt=text, cwd=waiting.cwd, session_id=waiting.id,
             turn=waiting.turn, agent_session=None,
@@ -91,7 +84,10 @@ def last_message(layout: Layout, store: Store, session_id: str) -> str | None:
     if session is None:
         return None
     if not takes_prompts(session.agent):
-        return _output(layout, store, turn)
+        part = output_in(layout.session(session_id), store.turns(session_id, turn.n), turn.n).stdout
+        data, left_out = part.last(chain.MOST_CHARACTERS // 2)
+        text = data.decode("utf-8", "replace").rstrip()
+        return (f"[the first {left_out:,} bytes are left out]\n{text}" if left_out else text) or None
     from agentdash.sessions.transcript.visible.last_answer import last_answer
     from agentdash.sessions.transcript.visible.visible_steps import source_of
 
@@ -104,10 +100,3 @@ def last_message(layout: Layout, store: Store, session_id: str) -> str | None:
             return None
         step = view.whole(item)
     return step.text if step.turn == turn.n and step.kind is StepKind.MESSAGE and step.text.strip() else None
-
-
-def _output(layout: Layout, store: Store, turn: Turn) -> str | None:
-    part = output_in(layout.session(turn.session), store.turns(turn.session, turn.n), turn.n).stdout
-    data, left_out = part.last(MOST_CHARACTERS // 2)
-    text = data.decode("utf-8", "replace").rstrip()
-    return (f"[the first {left_out:,} bytes are left out]\n{text}" if left_out else text) or None

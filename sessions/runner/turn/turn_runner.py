@@ -375,9 +375,8 @@ class TurnRunner:
             self._look_in(POLL_SECONDS, time.monotonic())  # it is not known yet if a process is ours
         with contextlib.suppress(StoreError):
             if not left and not self._processes.undecided:
-                return not self._store.open_requests(
-                    self._session, self._turn
-                )  # a stop came while the runner was about to exit
+                # A stop may have come while the runner was about to exit.
+                return not self._store.open_requests(self._session, self._turn)
             if self._log.newer_turn_queued():
                 # Only the record finds a process that cleared its environment.
                 self._recorder.guarded(self._processes.write)

@@ -104,7 +104,7 @@ def check_mode(bound: Bound | None, agent: "Agent", mode: TurnMode | None, optio
     Raises:
         NotAllowedError: the mode permits more, or an option could.
     """
-    if bound is None or rank(agent, mode) is None:
+    if bound is None:
         return
     if is_wider(bound, agent, mode):
         most = bound.permissions or bound.text

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.runner.caller import Caller
@@ -13,17 +14,17 @@ from agentdash.sessions.service.families.permissions import Bound, bound_of
 from agentdash.sessions.service.families.rights import Rights
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.storage.store import Store
 
 if TYPE_CHECKING:
     from agentdash.sessions.service.reader import SessionReader
-    from agentdash.sessions.storage.store import Store
 
 
 MADE_INSIDE = "made_inside"
 """The row of ``settings`` of a state folder that was made from inside a session, such as that of a test."""
 
 
-def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
+def known_caller(caller: Caller, layout: Layout, store: Store) -> Caller:
     """Return the caller as this state folder knows it: what it recorded decides, and not what an environment claims.
 
     A session of another state folder reaches only what it starts here, because its environment names this folder; in a
@@ -56,7 +57,7 @@ def known_caller(caller: Caller, layout: Layout, store: "Store") -> Caller:
     return structs.replace(caller, session=session, evidence="lead key") if session is not None else caller
 
 
-def _hidden(caller: Caller, layout: Layout, store: "Store") -> Caller:
+def _hidden(caller: Caller, layout: Layout, store: Store) -> Caller:
     """Return a caller that claims nothing: it is not the user if processes of sessions could be above it unseen.
 
     A command in a pid namespace of its own sees no process outside of it.
@@ -69,15 +70,13 @@ def _hidden(caller: Caller, layout: Layout, store: "Store") -> Caller:
     return structs.replace(caller, evidence="namespace")
 
 
-def _gave(store: "Store", session_id: str, agent: str, conversation: str) -> bool:
-    from agentdash.sessions.agents.registry import agent_named  # few callers are outside leads
-
+def _gave(store: Store, session_id: str, agent: str, conversation: str) -> bool:
     named = agent_named(agent).conversations
     given = named.given if named is not None else None
     return given is not None and any(given(one) == conversation for one in store.launches(session_id).values())
 
 
-def _of_another_folder(caller: Caller, layout: Layout, store: "Store") -> Caller:
+def _of_another_folder(caller: Caller, layout: Layout, store: Store) -> Caller:
     if is_of_hook(caller.line, layout):
         return Caller(line=caller.line)
     if store.kept(MADE_INSIDE):
@@ -85,7 +84,7 @@ def _of_another_folder(caller: Caller, layout: Layout, store: "Store") -> Caller
     return structs.replace(caller, session=None, lead=f"agentdash:{caller.session}", evidence="elsewhere")
 
 
-def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: "Store") -> Rights:
+def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: Store) -> Rights:
     """Return the rights of a caller in a state folder."""
 
     def session_of(target: object) -> str:
@@ -109,7 +108,7 @@ def rights_of(caller: Caller, layout: Layout, reader: "SessionReader", store: "S
 class InTrashToo:
     """The families of a state folder: a deleted session is below the session that was above it."""
 
-    def __init__(self, layout: Layout, store: "Store") -> None:
+    def __init__(self, layout: Layout, store: Store) -> None:
         self._layout = layout
         self._store = store
 

@@ -20,6 +20,7 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, Remedy, SessionBusyError, StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Session, StoppedBy, TakenBy
 from agentdash.sessions.model.taken_by import Talk
+from agentdash.sessions.runner.base_environment import overridden
 from agentdash.sessions.runner.child import owner
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.processes.runner_lock import HeldLock
@@ -81,12 +82,7 @@ class Takeover:
     @property
     def env(self) -> dict[str, str]:
         """The environment of the interface: ours, the variables that were recorded with the session, and its tags."""
-        base = {name: value for name, value in os.environ.items() if name != processes.RUNNER_MARK}
-        for name, value in self._env.items():
-            if value is None:
-                base.pop(name, None)
-            else:
-                base[name] = value
+        base = overridden(os.environ, {**self._env, processes.RUNNER_MARK: None})
         tags = {processes.SESSION_TAG: self.session.id, processes.RUN_TAG: self._taken.run_id}
         return base | tags | {processes.HOME: str(self._layout.home), "PWD": self.cwd}
 

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 from agentdash.sessions.model.errors import AgentdashError, UnknownSessionError, UsageError
 from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.model.threads import in_threads
+from agentdash.sessions.rules.costs.pricing import Pricing
+from agentdash.sessions.rules.costs.repricing import Choice, RepricedCosts, Repricing, Tally
 from agentdash.sessions.rules.limits.period_budgets import Kind, Period, PeriodState
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
 from agentdash.sessions.service.families.rights import acts
 from agentdash.sessions.service.managing.housekeeping import WRITERS, ManagerPart
+from agentdash.sessions.settings.prices import Imported, import_prices, in_force
 from agentdash.sessions.settings.sections import real
 from agentdash.sessions.storage.families.family_budgets import FamilyState
 from agentdash.sessions.storage.files import trash
 from agentdash.sessions.storage.use.day_sums import forget
 
 if TYPE_CHECKING:
-    from agentdash.sessions.rules.costs.repricing import Choice, RepricedCosts
-    from agentdash.sessions.settings.prices import Imported
     from agentdash.sessions.storage.use.repriced_rows import RepricedRows
 
 
@@ -74,7 +75,7 @@ _NAMED = 8
 class SessionPrices(ManagerPart):
     """Changes prices, and computes costs again."""
 
-    def import_file(self, file: Path) -> "Imported":
+    def import_file(self, file: Path) -> Imported:
         """Replace the imported prices by those of a file in the form of models.dev.
 
         Limits and budgets in dollars follow from prices, so that only the user can change them.
@@ -84,12 +85,10 @@ class SessionPrices(ManagerPart):
             UsageError: the file cannot be read or is not valid; the earlier prices stay.
             AgentdashError: the prices cannot be written.
         """
-        from agentdash.sessions.settings.prices import import_prices
-
         self.rights.check_no_agent("An import of prices, by which limits and budgets are computed,")
         return import_prices(file)
 
-    def reprice(self, choice: "Choice", since: int | None = None, *, dry_run: bool = False) -> "RepricedCosts":
+    def reprice(self, choice: Choice, since: int | None = None, *, dry_run: bool = False) -> RepricedCosts:
         """Compute the costs of ended turns again, with the prices that a start would use now.
 
         What an agent reported stays.  Budgets count what is spent, so that only the user can change it.
@@ -102,10 +101,7 @@ class SessionPrices(ManagerPart):
             UsageError: no report has a model that is meant.
             ConfigError: the settings or the imported prices cannot be used.
         """
-        from agentdash.sessions.rules.costs.pricing import Pricing  # no other act needs prices
-        from agentdash.sessions.rules.costs.repricing import Repricing, Tally
-        from agentdash.sessions.settings.prices import in_force
-        from agentdash.sessions.storage.use.repriced_rows import RepricedRows
+        from agentdash.sessions.storage.use.repriced_rows import RepricedRows  # no other act needs them
 
         if not dry_run:
             self.rights.check_no_agent("A change of the costs that budgets count")
@@ -144,7 +140,7 @@ class SessionPrices(ManagerPart):
         list(in_threads(record, listed, WRITERS))
 
 
-def _check(choice: "Choice", models: list[str]) -> None:
+def _check(choice: Choice, models: list[str]) -> None:
     """Refuse a pattern that means no model of the reports."""
     if choice.model is None or any(map(choice.covers, models)):
         return

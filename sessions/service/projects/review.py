@@ -17,8 +17,8 @@ from agentdash.sessions.service.projects.file import ProjectFile, UnsafeFileErro
 from agentdash.sessions.service.projects.overlay import TABLES, overlaid, refused, refused_tables
 from agentdash.sessions.service.projects.trust import Trusted, TrustStore
 from agentdash.sessions.settings.config import Config, Loaded, Overlay, in_force, project_config
-from agentdash.sessions.settings.source import Source
-from agentdash.sessions.settings.toml_keys import dotted
+from agentdash.sessions.settings.source import Source, as_text
+from agentdash.sessions.settings.toml_keys import dotted, value_at
 
 State = Literal["trusted", "untrusted", "changed", "refused", "unsafe"]
 """The state of a project's file; it is in force only if it is ``trusted``.
@@ -86,7 +86,7 @@ class Review(Struct, frozen=True, kw_only=True):
         source = Source(self.path, self.overlay.text)
         for path, value in _leaves(self.overlay.stated):
             key, line = dotted(path), source.line(path)
-            yield Value(key=key, line=line, value=value, own=_at(own, path), effective=_at(now, path))
+            yield Value(key=key, line=line, value=value, own=value_at(own, path), effective=value_at(now, path))
 
 
 def review(path: Path, store: TrustStore, own: Loaded) -> Review:
@@ -121,7 +121,7 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
     Raises:
         ConfigError: it is not valid, or sets what no project may set; has a line for each key.
     """
-    source = Source(file.path, _text(file))
+    source = Source(file.path, as_text(file.path, file.data))
     unknown = list(refused_tables(source.data))
     source.data = {key: value for key, value in source.data.items() if key in TABLES}
     theirs = project_config(source, own.config.default_agent)
@@ -131,14 +131,6 @@ def _checked(file: ProjectFile, own: Loaded) -> tuple[Overlay, Config]:
         raise ConfigError("\n".join(map(str, errors)), errors[0].line)
     overlay = Overlay(path=file.path, text=source.text, stated=source.data, own=own.config)
     return overlay, overlaid(own.config, theirs, source.data)
-
-
-def _text(file: ProjectFile) -> str:
-    try:
-        return file.data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = file.data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{file.path}:{line}: the file is not UTF-8 text.", line) from None
 
 
 def _leaves(stated: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -154,12 +146,6 @@ def _leaves(stated: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[t
 
 _DEPTH = {"agents": 3, "presets": 3, "templates": 3, "limits": 2, "budgets": 2}
 """The number of names in the key of a plain setting of a table."""
-
-
-def _at(values: Any, path: tuple[str, ...]) -> Any:
-    for part in path:
-        values = values.get(part) if isinstance(values, Mapping) else None
-    return values
 
 
 def in_folder(own: Loaded, folder: str, home: Path, *, later: bool = False, by_agent: bool = False) -> Loaded:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.compaction import RecordedCompaction
 from agentdash.sessions.model.errors import StoreError, UnknownSessionError
 from agentdash.sessions.model.session import Prompt, Session, Step, StepKind
 from agentdash.sessions.rules.conversation.marks import RelatedMark
@@ -18,11 +18,10 @@ from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_in
 
 if TYPE_CHECKING:
-    from agentdash.sessions.model.compaction import RecordedCompaction
     from agentdash.sessions.rules.digest.collect import Digest
     from agentdash.sessions.service.changes.git import GitDiff
     from agentdash.sessions.service.changes.model import SessionChanges
-    from agentdash.sessions.service.changes.recorded import Recorded
+    from agentdash.sessions.service.changes.session_changes import Recorded
     from agentdash.sessions.transcript.session_steps import Facts, SessionSteps
 
 
@@ -49,16 +48,8 @@ class OutputReader:
             lost = f"The folder of session {short} is gone: {path}. Its output is lost"
             raise StoreError(f"{lost}. Remove the session: agentdash rm {short}")
 
-    def read(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> bytes:
-        """Return the agent's output in a turn, byte for byte; empty if there is no such file."""
-        return self.part(ref, turn, stderr=stderr).read()
-
-    def path(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> Path:
-        """Return the file of the agent's output in a turn, which can hold other turns; see :meth:`part`."""
-        return self.part(ref, turn, stderr=stderr).path
-
     def part(self, ref: str, turn: int | None = None, *, stderr: bool = False) -> FilePart:
-        """Return the part of a file with the agent's output in a turn (default: the newest)."""
+        """Return the part of a file with the agent's output in a turn (default: the newest), which need not exist."""
         session = self._get(ref)
         n = find_turn(session, turn)
         output = output_in(self._layout.session(session.id), self._queries.turns(session.id, n), n)
@@ -151,7 +142,7 @@ class StepsReader:
     def _with_diffs(
         self, session: Session, recorded: "Recorded", turn: int | None, *, brief: bool = False
     ) -> Iterator[Step]:
-        from agentdash.sessions.service.changes.recorded import with_diffs
+        from agentdash.sessions.service.changes.session_changes import with_diffs
 
         return with_diffs(recorded, self._each_own_step(session, turn, brief=brief))
 
@@ -186,7 +177,7 @@ class StepsReader:
         marks = self._queries.marks.of_session(session.id)
         return shown(range(1, session.turn + 1), marks)
 
-    def compactions(self, ref: str) -> "list[RecordedCompaction]":
+    def compactions(self, ref: str) -> list[RecordedCompaction]:
         """Return the compactions that the agent reported, also those that it began by itself, oldest first."""
         return self._queries.compactions_of(self._get(ref).id)
 

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.model.taken_by import HAND
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import ENDED_ONES, LIVE_ONES, SELECT_SESSION, session_from
 
 _ABOVE = (
@@ -52,11 +52,8 @@ FAMILY = (
 """All sessions below a session or an outside lead, as the beginning of a query: the parameters are both ids."""
 
 
-class Families:
+class Families(DatabasePart):
     """The families in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def is_below(self, session_id: str, lead: str) -> bool:
         """Return whether a session descends from another one, or from an outside lead."""
@@ -80,10 +77,9 @@ class Families:
 
     def keyed(self, parent: str | None, lead: str | None, key: str) -> str | None:
         """Return the id of the session that a lead asked for by this name; without a lead, the user."""
-        rows = self._database.rows(
+        return self._database.value(
             "SELECT id FROM sessions WHERE coalesce(parent, lead, '') = ? AND key = ?", (parent or lead or "", key)
         )
-        return rows[0]["id"] if rows else None
 
     def of_conversation(self, agent: str, conversation: str) -> list[str]:
         """Return the ids of the sessions whose agent reported this conversation, the newest first."""

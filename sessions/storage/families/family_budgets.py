@@ -14,7 +14,7 @@ from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.model.session import LIVE, Status, short_id
 from agentdash.sessions.rules.limits.admission import FamilyLimits, Ledger
 from agentdash.sessions.rules.limits.family_account import Account, Amount, Member, accounts, crossed, reserved_beside
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import USES_MODEL, WITHOUT_FIGURES, Query, load
 
 _OPEN = LIVE | {Status.QUEUED}
@@ -81,11 +81,8 @@ class FamilyState(Struct, frozen=True, kw_only=True):
         return self.id if ":" in self.id else short_id(self.id)
 
 
-class FamilyBudgets:
+class FamilyBudgets(DatabasePart):
     """The budgets of leads, for front ends and runners."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def state(self, name: str, limits: FamilyLimits) -> FamilyState:
         """Return the budget of a session or an outside lead, and its sums.

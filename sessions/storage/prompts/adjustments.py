@@ -13,18 +13,15 @@ from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import Status, short_id
 from agentdash.sessions.rules.launch import Launch, TurnPlan
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import dump, launch_from, load, struct_from
 
 _PENDING = "state IN ('asked', 'sent')"
 _MOST_REASON = 400
 
 
-class Adjustments:
+class Adjustments(DatabasePart):
     """The changes of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def request(
         self,
@@ -134,12 +131,11 @@ class Adjustments:
 
     def mode_in(self, session_id: str, turn: int) -> str | None:
         """Return the newest mode that the agent took since the start of a turn; None if it kept that of its launch."""
-        rows = self._database.rows(
+        return self._database.value(
             "SELECT value FROM adjustments WHERE session = ? AND turn = ? AND what = 'mode' AND state = 'in_force'"
             " ORDER BY id DESC LIMIT 1",
             (session_id, turn),
         )
-        return str(rows[0]["value"]) if rows else None
 
     def _end(self, adjustment_id: int, state: AdjustmentState, reason: str = "") -> None:
         with self._database.transaction() as db:

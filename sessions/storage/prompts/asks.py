@@ -17,7 +17,7 @@ from agentdash.sessions.rules.asks.answers import title_repeats_body
 from agentdash.sessions.rules.asks.model import MOST_BODY_BYTES, Answer, Ask, Choice, Question, Verdict
 from agentdash.sessions.rules.asks.recorded import AskState, RecordedAsk
 from agentdash.sessions.rules.asks.settings import decided_late
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import dump, load, struct_from
 from agentdash.sessions.text.sanitize import shorten
 from agentdash.sessions.text.unhidden import unhidden
@@ -31,11 +31,8 @@ _WAITS_FOR_AGENT = "state IN ('open', 'answered', 'sent')"
 _ORDER = "ORDER BY asked_at, id"
 
 
-class Asks:
+class Asks(DatabasePart):
     """The asks of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def record(self, session_id: str, turn: int, stream: int, ask: Ask, due_at: int | None = None) -> RecordedAsk:
         """Record an ask; if the same process has asked it before, return the first record.
@@ -62,29 +59,19 @@ class Asks:
 
     def open(self, session_id: str | None = None) -> list[RecordedAsk]:
         """Return the asks that wait for an answer, of one session or of all, the oldest first."""
-        rows = self._database.rows(
-            f"{_SELECT} WHERE state = 'open' AND (? IS NULL OR session = ?) {_ORDER}",
-            (session_id, session_id),
-        )
-        return [_recorded(row) for row in rows]
+        return self._where(f"state = 'open' AND (? IS NULL OR session = ?) {_ORDER}", (session_id, session_id))
 
     def of_session(self, session_id: str) -> list[RecordedAsk]:
         """Return all asks of a session, the oldest first."""
-        rows = self._database.rows(f"{_SELECT} WHERE session = ? {_ORDER}", (session_id,))
-        return [_recorded(row) for row in rows]
+        return self._where(f"session = ? {_ORDER}", (session_id,))
 
     def unsettled(self, session_id: str, stream: int) -> list[RecordedAsk]:
         """Return the asks of a process that are not over, the oldest first: also those whose answer is on its way."""
-        rows = self._database.rows(
-            f"{_SELECT} WHERE session = ? AND stream = ? AND settled_at IS NULL {_ORDER}",
-            (session_id, stream),
-        )
-        return [_recorded(row) for row in rows]
+        return self._where(f"session = ? AND stream = ? AND settled_at IS NULL {_ORDER}", (session_id, stream))
 
     def one(self, ask_id: int) -> RecordedAsk | None:
         """Return an ask of any state; None if its session was deleted."""
-        rows = self._database.rows(f"{_SELECT} WHERE id = ?", (ask_id,))
-        return _recorded(rows[0]) if rows else None
+        return next(iter(self._where("id = ?", (ask_id,))), None)
 
     def remembered(self, session_id: str) -> list[Ask]:
         """Return the asks that were allowed for the rest of the session, if the agent does not remember that itself.
@@ -96,11 +83,8 @@ class Asks:
             own_scope,
         )
 
-        rows = self._database.rows(
-            f"{_SELECT} WHERE session = ? AND json_extract(answer, '$.verdict') = ?",
-            (session_id, Verdict.ALWAYS),
-        )
-        asks = [_recorded(row).ask for row in rows]
+        always = "session = ? AND json_extract(answer, '$.verdict') = ?"
+        asks = [one.ask for one in self._where(always, (session_id, Verdict.ALWAYS))]
         return [ask for ask in asks if not own_scope(ask) and can_remember(ask)]
 
     def answer(self, ask_id: int, answer: Answer, by: str, state: AskState = AskState.ANSWERED) -> bool:
@@ -119,11 +103,7 @@ class Asks:
 
     def answered(self, session_id: str) -> list[RecordedAsk]:
         """Return the asks whose answer is to be written to the agent, with the values of secret questions."""
-        rows = self._database.rows(
-            f"{_SELECT} WHERE session = ? AND {_UNSENT} ORDER BY answered_at, id",
-            (session_id,),
-        )
-        return [_recorded(row, secrets=True) for row in rows]
+        return self._where(f"session = ? AND {_UNSENT} ORDER BY answered_at, id", (session_id,), secrets=True)
 
     def sent(self, ask_id: int) -> bool:
         """Record that an answer was written to the agent, and forget its secrets; False if none was to be written."""
@@ -150,6 +130,9 @@ class Asks:
         """End all asks of a process that ended; return their number."""
         with self._database.transaction() as db:
             return _end(db, AskState.LOST, "session = ? AND stream = ?", (session_id, stream))
+
+    def _where(self, where: str, values: tuple[object, ...], *, secrets: bool = False) -> list[RecordedAsk]:
+        return [_recorded(row, secrets=secrets) for row in self._database.rows(f"{_SELECT} WHERE {where}", values)]
 
 
 def _next_id(db: sqlite3.Connection) -> int:

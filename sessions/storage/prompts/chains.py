@@ -14,7 +14,7 @@ from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionErro
 from agentdash.sessions.model.session import short_id
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.chain import Predecessor, Standing, unanswered_prompt
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.families.admission import admit_chained
 from agentdash.sessions.storage.prompts.new_turn import insert_turn_prompt
 from agentdash.sessions.storage.rows import dump, launch_from, status_from, struct_from
@@ -43,11 +43,8 @@ class Waiting(Struct, frozen=True, kw_only=True):
     before: Predecessor
 
 
-class Chains:
+class Chains(DatabasePart):
     """The sessions of a database that wait for others."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def exist(self) -> bool:
         """Return whether a session waits for another one; cheap, because every process that frees a place asks."""

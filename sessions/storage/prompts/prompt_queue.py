@@ -13,7 +13,7 @@ from agentdash.sessions.rules.keys import check_same_task
 from agentdash.sessions.rules.launch import TurnPlan
 from agentdash.sessions.rules.limits.period_budgets import agent_refusal_words, refusal_words
 from agentdash.sessions.rules.prompts.delivery import HELD_BY_USER, PromptState
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.families.admission import admit_prompt, admit_round
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import (
@@ -39,35 +39,25 @@ from agentdash.sessions.storage.rows import ENDED_ONES, dump
 from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
 
 
-class PromptQueue:
+class PromptQueue(DatabasePart):
     """The queues of all sessions in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def waiting(self, session_id: str) -> list[QueuedPrompt]:
         """Return the prompts of a session that wait, in the order in which they will be sent."""
-        rows = self._database.rows(f"SELECT * {WAITING} {ORDER}", (session_id,))
-        return [prompt_of(row) for row in rows]
+        return self._prompts(f"{WAITING} {ORDER}", (session_id,))
 
     def unconfirmed(self, session_id: str) -> list[QueuedPrompt]:
         """Return the prompts written into running turns of which it is not known whether the agent got them."""
-        rows = self._database.rows(
-            "SELECT * FROM queue WHERE session = ? AND state = 'unconfirmed' ORDER BY id", (session_id,)
-        )
-        return [prompt_of(row) for row in rows]
+        return self._prompts("FROM queue WHERE session = ? AND state = 'unconfirmed' ORDER BY id", (session_id,))
 
     def prompt(self, prompt_id: int) -> QueuedPrompt | None:
         """Return a prompt of any state; None if its session was deleted."""
-        rows = self._database.rows("SELECT * FROM queue WHERE id = ?", (prompt_id,))
-        return prompt_of(rows[0]) if rows else None
+        return next(iter(self._prompts("FROM queue WHERE id = ?", (prompt_id,))), None)
 
     def of_turn(self, session_id: str, turn: int) -> QueuedPrompt | None:
         """Return the prompt that became a turn; None for a first turn, which was never queued."""
-        rows = self._database.rows(
-            "SELECT * FROM queue WHERE session = ? AND turn = ? AND state = 'taken'", (session_id, turn)
-        )
-        return prompt_of(rows[0]) if rows else None
+        taken = "FROM queue WHERE session = ? AND turn = ? AND state = 'taken'"
+        return next(iter(self._prompts(taken, (session_id, turn))), None)
 
     def waiting_again(self, session_id: str, turn: int) -> QueuedPrompt | None:
         """Return the waiting prompt that was put back from a turn; None if none was, or it was sent or cancelled."""
@@ -162,14 +152,14 @@ class PromptQueue:
     def cancel(self, prompt_id: int) -> bool:
         """Cancel a waiting prompt; False if it no longer waits."""
         with self._database.transaction() as db:
-            row = db.execute("SELECT session FROM queue WHERE id = ?", (prompt_id,)).fetchone()
-            changed = db.execute(
-                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE id = ? AND state = 'queued'",
+            row = db.execute(
+                "UPDATE queue SET state = 'cancelled', changed_at = ? WHERE id = ? AND state = 'queued'"
+                " RETURNING session",
                 (now_ms(), prompt_id),
-            ).rowcount
-            if changed:
+            ).fetchone()
+            if row is not None:
                 let_go_if_empty(db, row["session"])
-        return bool(changed)
+        return row is not None
 
     def hold(self, session_id: str, reason: str = HELD_BY_USER) -> None:
         """Hold the queue of a session: nothing of it is sent until it is released."""
@@ -203,6 +193,9 @@ class PromptQueue:
         """Begin the turn of the next prompt, if the session is free; return its number."""
         with self._database.transaction() as db:
             return take(db, session_id, build)
+
+    def _prompts(self, which: str, values: tuple[object, ...]) -> list[QueuedPrompt]:
+        return [prompt_of(row) for row in self._database.rows(f"SELECT * {which}", values)]
 
 
 def _check_session(db: sqlite3.Connection, request: Request) -> None:

@@ -202,20 +202,17 @@ class LiveLog:
 
         If it goes back to the queue, its next attempt is another one.
         """
-        with self._database.transaction() as db:
-            if state is PromptState.QUEUED:
-                changed = db.execute(
-                    f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
-                    f" WHERE id = ? AND {UNDER_WAY}",
-                    (now_ms(), prompt_id),
-                ).rowcount
-            else:
-                changed = db.execute(
-                    "UPDATE queue SET state = ?, turn = ?, attempt = COALESCE(?, attempt), changed_at = ?"
-                    " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
-                    (state, turn, attempt, now_ms(), prompt_id),
-                ).rowcount
-        return bool(changed)
+        if state is PromptState.QUEUED:
+            return self._database.run(
+                f"UPDATE queue SET state = 'queued', turn = NULL, {_AGAIN}, changed_at = ?"  # noqa: S608
+                f" WHERE id = ? AND {UNDER_WAY}",
+                (now_ms(), prompt_id),
+            )
+        return self._database.run(
+            "UPDATE queue SET state = ?, turn = ?, attempt = COALESCE(?, attempt), changed_at = ?"
+            " WHERE id = ? AND state IN ('queued', 'sending', 'sent')",
+            (state, turn, attempt, now_ms(), prompt_id),
+        )
 
     def steered_turn(
         self, prompt: Steered, launch: Launch, owner: Owner, agent: tuple[int, int], part: tuple[int, int, int]

@@ -17,7 +17,7 @@ from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.prompts.new_turn import take
 from agentdash.sessions.storage.prompts.queued_prompt import UNDER_WAY, Build
 from agentdash.sessions.storage.rows import ENDED_ONES, dump
-from agentdash.sessions.storage.store import Store
+from agentdash.sessions.storage.store import ALL_SEEN, Store
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 
@@ -130,11 +130,7 @@ class Takeovers:
         )  # fmt: skip
         content.facts.cost_usd = _cost(db, session_id, content.facts)
         TurnLog(self._store, session_id, n, owner).write_facts(db, content.facts, content.steps)
-        db.execute(
-            "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
-            " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps",
-            (now, session_id),
-        )
+        db.execute(ALL_SEEN, (now, session_id))
 
 
 def _cost(db: sqlite3.Connection, session_id: str, facts: Facts) -> float | None:

@@ -48,6 +48,7 @@ class TurnLog:
     """One turn's rows, written by the runner that owns the turn."""
 
     def __init__(self, store: Store, session_id: str, n: int, owner: Owner) -> None:
+        self._store = store
         self._database = store.database
         self._session = session_id
         self._n = n
@@ -201,7 +202,7 @@ class TurnLog:
             )  # fmt: skip
             if outcome.compaction is not None:
                 self._mark_compaction(db, outcome.compaction)
-            if facts.local and cleared(outcome.status, facts, self._resumed(db), asked=outcome.clears):
+            if facts.local and cleared(outcome.status, facts, self._resumed(), asked=outcome.clears):
                 self._mark(db, MarkKind.CLEAR)
             self._serve_queue(db, outcome, build)
             note_end(db, self._session)
@@ -245,18 +246,12 @@ class TurnLog:
         )  # fmt: skip
         add_mark(db, mark)
 
-    def _resumed(self, db: sqlite3.Connection) -> str | None:
+    def _resumed(self) -> str | None:
         """Return the agent's conversation that the turn went on with; None if it began one, or forked one."""
-        row = db.execute("SELECT launch FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
-        launch = launch_from(row)
-        if launch.how:
+        launch = self._store.launch(self._session, self._n)
+        if launch is not None and launch.how:
             return launch.conversation if launch.fork is None else None
-        earlier = db.execute(
-            "SELECT agent_session FROM turns WHERE session = ? AND n < ? AND agent_session IS NOT NULL"
-            " ORDER BY n DESC LIMIT 1",
-            (self._session, self._n),
-        ).fetchone()
-        return earlier["agent_session"] if earlier is not None else None
+        return self._store.conversation_before(self._session, self._n)
 
     def start_again(self) -> bool:
         """Queue the turn again whose agent was certainly never started, or never got its prompt; False if it ended.
@@ -285,10 +280,8 @@ class TurnLog:
         stop = db.execute(
             "SELECT 1 FROM requests WHERE session = ? AND turn >= ? AND done_at IS NULL", (self._session, self._n)
         ).fetchone()
-        by = db.execute("SELECT stop_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()[
-            "stop_by"
-        ]
-        requester = StoppedBy.recorded(by)
+        row = db.execute("SELECT stop_by FROM turns WHERE session = ? AND n = ?", (self._session, self._n)).fetchone()
+        requester = StoppedBy.recorded(row["stop_by"])
         by_user = stop is not None or (requester is not None and requester.knows)
         if outcome.prompt.again:
             self._forget_conversation(db)

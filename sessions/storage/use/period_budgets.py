@@ -25,7 +25,7 @@ from agentdash.sessions.rules.limits.period_budgets import (
     over,
     used_up,
 )
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import USES_MODEL
 from agentdash.sessions.storage.use.period_use import (
     ASKING,
@@ -40,11 +40,8 @@ from agentdash.sessions.storage.use.period_use import (
 _FOLDER = f"SELECT cwd FROM sessions WHERE id = ? AND {USES_MODEL}"  # noqa: S608
 
 
-class PeriodBudgets:
+class PeriodBudgets(DatabasePart):
     """The budgets of days and weeks, for front ends and runners."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def keep(self, budgets: Sequence[PeriodBudget], source: str = "") -> bool:
         """Store the budgets of the settings, or of the project in the folder ``source``; return whether they changed.

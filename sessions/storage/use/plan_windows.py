@@ -6,17 +6,14 @@ from msgspec import structs
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.plan_windows import PlanWindow
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 
 MOST_KEPT = 40
 """Rows that are kept: an agent that makes up names of windows must not fill the table."""
 
 
-class PlanWindows:
+class PlanWindows(DatabasePart):
     """The windows of all agents in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def note(self, windows: Iterable[PlanWindow]) -> bool:
         """Record what an agent reports; return whether a window changed by a whole percent, in its state or its end."""

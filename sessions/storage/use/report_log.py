@@ -6,18 +6,15 @@ added up for a screen.
 
 import sqlite3
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.usage import Usage
+from agentdash.sessions.rules.costs import reports
+from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.rows import USAGE_COLUMNS, usage_from
 from agentdash.sessions.storage.use.turn_accounts import TurnAccounts
-
-if TYPE_CHECKING:
-    from agentdash.sessions.rules.costs.reports import Report, Reported
-    from agentdash.sessions.rules.turn_facts import Facts
 
 _GREATEST = 1 << 62
 
@@ -82,7 +79,7 @@ class ReportLog:
         self._turn = (session_id, n)
         self._accounts = accounts
 
-    def write(self, db: sqlite3.Connection, facts: "Facts", record: TurnUse) -> TurnUse:
+    def write(self, db: sqlite3.Connection, facts: Facts, record: TurnUse) -> TurnUse:
         """Write what was reported since the last time, and return what counts for the turn.
 
         Args:
@@ -94,26 +91,17 @@ class ReportLog:
         if reported.pending:
             self._insert(db, reported.reports())
             self._insert_compactions(db, reported)
-        from agentdash.sessions.rules.costs.reports import (  # only a runner counts
-            CALL,
-            MESSAGE,
-            MODELS,
-            RESULT,
-            ROLLOUT,
-            RUNNING,
-            counted_source,
-        )
-
         sums = self._sums(db)
-        running = [report for report in reported.reports() if report.source == RUNNING]
+        running = [report for report in reported.reports() if report.source == reports.RUNNING]
         if running:
-            self._own_models(db, running, usage_from(sums[RESULT]) if RESULT in sums else Usage(), facts)
+            result = usage_from(sums[reports.RESULT]) if reports.RESULT in sums else Usage()
+            self._own_models(db, running, result, facts)
             sums = self._sums(db)
-        source = counted_source({name: usage_from(row) for name, row in sums.items()}, record.usage)
+        source = reports.counted_source({name: usage_from(row) for name, row in sums.items()}, record.usage)
         if reported.broken_off and facts.unsummed:
             source = self._broken_off(db, compacted=facts.compacted is not None)
             sums = self._sums(db)
-        elif reported.misses_call and source in (CALL, ROLLOUT):
+        elif reported.misses_call and source in (reports.CALL, reports.ROLLOUT):
             self._insert_rest(db, source)
         if source in sums:
             row = sums[source]
@@ -121,16 +109,16 @@ class ReportLog:
             mixed = row["reported"] is not None and row["computed"] is None
             beyond = record.computed_usd if mixed else computed
             return TurnUse(source=source, usage=usage_from(row), reported_usd=row["reported"], computed_usd=beyond)
-        if MODELS not in sums and db.execute(_HAS_RUNNING, self._turn).fetchone() is not None:
+        if reports.MODELS not in sums and db.execute(_HAS_RUNNING, self._turn).fetchone() is not None:
             # The running totals did not grow: the cost that the agent reports is that of earlier turns.
             return TurnUse(source=source, usage=record.usage, reported_usd=0.0)
-        if record.reported_usd is None and record.computed_usd is None and MESSAGE in sums:
-            row = sums[MESSAGE]
+        if record.reported_usd is None and record.computed_usd is None and reports.MESSAGE in sums:
+            row = sums[reports.MESSAGE]
             if not row["missing"]:
                 return TurnUse(source=source, usage=record.usage, computed_usd=row["computed"])
         return record
 
-    def count(self, db: sqlite3.Connection, facts: "Facts", use: TurnUse) -> None:
+    def count(self, db: sqlite3.Connection, facts: Facts, use: TurnUse) -> None:
         """Let the reports of one source count, and add them up; call this when the turn's own sum is written."""
         reported = facts.reported
         if reported is None:
@@ -157,12 +145,10 @@ class ReportLog:
         """Return the sums of each source."""
         return {row["source"]: row for row in db.execute(_SUMS, self._turn)}
 
-    def _own_models(self, db: sqlite3.Connection, running: "list[Report]", result: Usage, facts: "Facts") -> None:
+    def _own_models(self, db: sqlite3.Connection, running: list[reports.Report], result: Usage, facts: Facts) -> None:
         """Write the turn's part of the running totals of claude's models."""
-        from agentdash.sessions.rules.costs.reports import MODELS, own_part
-
-        own = own_part(running, self._accounts.base(db, facts), result)
-        db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, MODELS))
+        own = reports.own_part(running, self._accounts.base(db, facts), result)
+        db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, reports.MODELS))
         self._insert(db, map(facts.reported.priced, own) if facts.reported is not None else own)
 
     def _broken_off(self, db: sqlite3.Connection, *, compacted: bool) -> str:
@@ -171,24 +157,21 @@ class ReportLog:
         A message that only the stream has counts as it was at its start, and something is missing.  So it is if the
         sums of the turn's results are more than its calls, or if the turn has compacted its conversation.
         """
-        from agentdash.sessions.rules.costs.reports import MODELS, TRANSCRIPT
-
         partly = bool(db.execute(_ADD_MESSAGES, self._turn).rowcount) or compacted
         totals = {name: row["total_tokens"] or 0 for name, row in self._sums(db).items()}
-        source = MODELS if totals.get(MODELS, 0) > totals.get(TRANSCRIPT, 0) else TRANSCRIPT
-        if partly or source == MODELS:
+        more = totals.get(reports.MODELS, 0) > totals.get(reports.TRANSCRIPT, 0)
+        source = reports.MODELS if more else reports.TRANSCRIPT
+        if partly or more:
             self._insert_rest(db, source)
         return source
 
     def _insert_rest(self, db: sqlite3.Connection, source: str) -> None:
         """Write the report without figures that stands for the use that the others of a source lack."""
-        from agentdash.sessions.rules.costs.reports import REST, Report
-
         newest = "SELECT model FROM reports WHERE session = ? AND turn = ? AND source = ? ORDER BY at DESC LIMIT 1"
         (model,) = db.execute(newest, (*self._turn, source)).fetchone() or (None,)
-        self._insert(db, [Report(source=source, key=REST, kind="call", model=model, usage=Usage())])
+        self._insert(db, [reports.Report(source=source, key=reports.REST, kind="call", model=model, usage=Usage())])
 
-    def _insert(self, db: sqlite3.Connection, reports: "Iterable[Report]") -> None:
+    def _insert(self, db: sqlite3.Connection, new: Iterable[reports.Report]) -> None:
         now = now_ms()
         db.executemany(
             "INSERT INTO reports (session, turn, source, key, kind, at, model, input_tokens, cached_input_tokens,"
@@ -209,11 +192,11 @@ class ReportLog:
                     _number(one.usage.reasoning_output_tokens), _number(one.usage.total_tokens), one.reported_usd,
                     one.computed_usd, one.price, one.price_as_of,
                 )
-                for one in reports
+                for one in new
             ],
         )  # fmt: skip
 
-    def _insert_compactions(self, db: sqlite3.Connection, reported: "Reported") -> None:
+    def _insert_compactions(self, db: sqlite3.Connection, reported: reports.Reported) -> None:
         now = now_ms()
         db.executemany(
             "INSERT INTO compactions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

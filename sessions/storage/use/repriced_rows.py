@@ -13,7 +13,7 @@ from agentdash.sessions.model.session import ENDED
 from agentdash.sessions.model.usage import known_sum
 from agentdash.sessions.rules.costs.reports import RECORD, Report
 from agentdash.sessions.rules.costs.repricing import Estimates, KeptReport, Repricing, TurnCost
-from agentdash.sessions.storage.database import Database
+from agentdash.sessions.storage.database import DatabasePart
 from agentdash.sessions.storage.rows import OPEN, struct_from, usage_from
 from agentdash.sessions.storage.use.report_log import ADD_UP
 
@@ -66,11 +66,8 @@ class Computed(Struct, frozen=True, kw_only=True):
         return self.ended and bool(self.cost.reports)
 
 
-class RepricedRows:
+class RepricedRows(DatabasePart):
     """Reads the costs that can be computed again, and writes them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def models(self) -> list[str]:
         """Return the names of all models that sessions used."""

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from agentdash.sessions.model.session import Usage
 from agentdash.sessions.rules.costs.reports import Base, Report, cost_before
-from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.launch import Fork
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.rows import launch_from, load, struct_from, usage_from
@@ -33,9 +33,8 @@ class TurnAccounts:
         base = self.base(db, facts)
         if base.certain or base.totals:
             return facts.running_cost_usd - cost_before(facts.running_cost_usd, base)
-        rows = self._earlier_costs(db, facts.agent_session)  # after a rebuild, which finds no reports
-        before = rows[0] if rows and rows[0] <= facts.running_cost_usd else 0.0
-        return facts.running_cost_usd - before
+        before = self._earlier_cost(db, facts.agent_session)  # after a rebuild, which finds no reports
+        return facts.running_cost_usd - (before if before is not None and before <= facts.running_cost_usd else 0.0)
 
     def usage(self, db: sqlite3.Connection, facts: Facts) -> Usage:
         """Return this turn's own tokens: the cumulative counts minus those that the same thread reported before.
@@ -71,32 +70,16 @@ class TurnAccounts:
 
     def _of_process(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:
         """Return the running totals of the newest earlier turn of the process (of one conversation if given)."""
-        return db.execute(
-            "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
-            " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
-            " WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn < ?2"
-            " AND coalesce(turns.stream, turns.n) = (SELECT coalesce(stream, n) FROM turns WHERE session = ?1"
-            " AND n = ?2) AND (?3 IS NULL OR turns.agent_session = ?3))",
-            (self._session, self._n, conversation),
-        ).fetchall()
+        own = "(SELECT coalesce(stream, n) FROM turns WHERE session = ?1 AND n = ?2 + 1)"
+        of = f"coalesce(turns.stream, turns.n) = {own} AND (?3 IS NULL OR turns.agent_session = ?3)"
+        return _running(db, self._session, self._n - 1, conversation, of)
 
     def _of_conversation(self, db: sqlite3.Connection, conversation: str | None) -> list[sqlite3.Row]:
-        rows = self._running(db, self._session, self._n - 1, conversation)
-        fork = self._forked if not rows else None
-        if fork is not None and fork.fork is not None:
-            session = fork.fork.session
-            rows = self._running(db, session, _last_of_ended_process(db, session), fork.conversation)
-        return rows
-
-    @staticmethod
-    def _running(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> list[sqlite3.Row]:
-        return db.execute(
-            "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"
-            " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
-            " WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn <= ?2"
-            " AND turns.agent_session = ?3)",
-            (session, newest, name_of(conversation)),
-        ).fetchall()
+        rows = _running(db, self._session, self._n - 1, conversation)
+        if rows or self._origin is None:
+            return rows
+        fork, forked = self._origin
+        return _running(db, fork.session, _last_of_ended_process(db, fork.session), forked)
 
     def _counted_before(self, db: sqlite3.Connection, agent_session: str | None) -> Usage:
         """Return the tokens of the thread that earlier turns have counted; unknown if none reported the thread's.
@@ -105,30 +88,41 @@ class TurnAccounts:
         fork: codex 0.169.0 counts on from there.
         """
         own = _counted(db, self._session, self._n - 1, agent_session)
-        fork = self._forked if not own.known else None
-        if fork is None or fork.fork is None:
+        if own.known or self._origin is None:
             return own
-        return _counted(db, fork.fork.session, fork.fork.turn, fork.conversation)
+        fork, forked = self._origin
+        return _counted(db, fork.session, fork.turn, forked)
 
-    def _earlier_costs(self, db: sqlite3.Connection, agent_session: str | None) -> list[float]:
-        """Return the running totals of the cost in earlier turns of the same conversation, newest first.
+    def _earlier_cost(self, db: sqlite3.Connection, agent_session: str | None) -> float | None:
+        """Return the newest running total of the cost in earlier turns of the same conversation; None if none has one.
 
-        If there are none, those of the conversation of which this turn's is a fork: claude 2.1.330 counts on from the
+        If there is none, that of the conversation of which this turn's is a fork: claude 2.1.330 counts on from the
         last turn of a process that has ended, because it records its total when its process ends.
         """
-        own = _running_costs(db, self._session, self._n - 1, agent_session)
-        fork = self._forked if not own else None
-        if fork is None or fork.fork is None:
+        own = _running_cost(db, self._session, self._n - 1, agent_session)
+        if own is not None or self._origin is None:
             return own
-        origin = fork.fork.session
-        return _running_costs(db, origin, _last_of_ended_process(db, origin), fork.conversation)
+        fork, forked = self._origin
+        return _running_cost(db, fork.session, _last_of_ended_process(db, fork.session), forked)
 
     @cached_property
-    def _forked(self) -> Launch | None:
-        """The start of the turn, if it forks a conversation; it is read once."""
+    def _origin(self) -> tuple[Fork, str | None] | None:
+        """The place and the conversation that the turn forks; None if it forks none.  It is read once."""
         rows = self._database.rows("SELECT launch FROM turns WHERE session = ? AND n = ?", (self._session, self._n))
         launch = launch_from(rows[0]) if rows else None
-        return launch if launch is not None and launch.fork is not None else None
+        return (launch.fork, launch.conversation) if launch is not None and launch.fork is not None else None
+
+
+def _running(
+    db: sqlite3.Connection, session: str, newest: int, conversation: str | None, of: str = "turns.agent_session = ?3"
+) -> list[sqlite3.Row]:
+    """Return the running totals of the newest turn with some, up to a number, that fits a condition."""
+    return db.execute(
+        "SELECT * FROM reports WHERE session = ?1 AND source = 'running' AND turn = (SELECT max(reports.turn)"  # noqa: S608
+        " FROM reports JOIN turns ON turns.session = reports.session AND turns.n = reports.turn"
+        f" WHERE reports.session = ?1 AND reports.source = 'running' AND reports.turn <= ?2 AND {of})",
+        (session, newest, name_of(conversation)),
+    ).fetchall()
 
 
 def _counted(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> Usage:
@@ -145,13 +139,13 @@ def _counted(db: sqlite3.Connection, session: str, newest: int, conversation: st
     return Usage()
 
 
-def _running_costs(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> list[float]:
-    rows = db.execute(
+def _running_cost(db: sqlite3.Connection, session: str, newest: int, conversation: str | None) -> float | None:
+    row = db.execute(
         "SELECT running_cost_usd FROM turns WHERE session = ? AND n <= ? AND agent_session = ?"
-        " AND running_cost_usd IS NOT NULL ORDER BY n DESC",
+        " AND running_cost_usd IS NOT NULL ORDER BY n DESC LIMIT 1",
         (session, newest, name_of(conversation)),
-    )
-    return [row["running_cost_usd"] for row in rows]
+    ).fetchone()
+    return row["running_cost_usd"] if row is not None else None
 
 
 def _totals(rows: list[sqlite3.Row]) -> list[Report]:

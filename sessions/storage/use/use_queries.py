@@ -12,18 +12,9 @@ from agentdash.sessions.model.usage import Usage
 from agentdash.sessions.rules.costs.cost import Cost
 from agentdash.sessions.rules.costs.pricing import OWN
 from agentdash.sessions.rules.costs.usage_table import STEPS, Group, Step, UsageColumn, UsageQuery, UsageRow, UsageTable
+from agentdash.sessions.storage import local_days
 from agentdash.sessions.storage.database import Database
 from agentdash.sessions.storage.families.family_budgets import FAMILY
-from agentdash.sessions.storage.local_days import (
-    QUARTER_SECONDS,
-    after,
-    beginning,
-    day_number,
-    day_of,
-    day_sql,
-    period_sql,
-    quarter_of,
-)
 from agentdash.sessions.storage.rows import WITHOUT_FIGURES, Query, inside
 from agentdash.sessions.storage.use.day_sums import COLUMNS, FIGURES, FLAGS, DaySums, by_days
 
@@ -62,7 +53,7 @@ _KEYS: dict[Group, str] = {
     "model": "used.model",
     "session": "used.session",
     "lead": "coalesce(tops.top, '')",
-    **{step: period_sql("used.day", step) for step in STEPS},
+    **{step: local_days.period_sql("used.day", step) for step in STEPS},
 }
 _NAMED: frozenset[Group] = frozenset({"lead", "session"})
 """The groups that have the name of a session."""
@@ -156,12 +147,12 @@ class _Asked:
         self._query = query
         self._rows = rows
         self._has_days = days
-        self._begin = quarter_of(query.since) if query.since is not None else None
-        self._end = quarter_of(query.until) if query.until is not None else None
+        self._begin = local_days.quarter_of(query.since) if query.since is not None else None
+        self._end = local_days.quarter_of(query.until) if query.until is not None else None
 
     def within(self, day: date, step: Step) -> None:
         """Restrict the question to the period that begins with a local day."""
-        begin, end = beginning(day), beginning(after(day, step))
+        begin, end = local_days.beginning(day), local_days.beginning(local_days.after(day, step))
         self._begin = begin if self._begin is None else max(begin, self._begin)
         self._end = end if self._end is None else min(end, self._end)
 
@@ -209,7 +200,7 @@ class _Asked:
         """Yield the sums of each group in each period; groups that are not shown are one group, :data:`OTHERS`."""
         sql = f"{self._grouped(step, shown)} GROUP BY period, grouped ORDER BY period, {_GREATEST_FIRST}"
         for number, rows in groupby(self._ask(sql, shown), key=itemgetter("period")):
-            yield UsageColumn(start=day_of(number), rows=tuple(_row(self._query.by, row) for row in rows))
+            yield UsageColumn(start=local_days.day_of(number), rows=tuple(_row(self._query.by, row) for row in rows))
 
     def sessions(self, group: str | None) -> list[str]:
         """Return the ids of the sessions of a group, or of all groups, with the greatest use first."""
@@ -226,7 +217,7 @@ class _Asked:
         key = _KEYS[self._query.by]
         if shown is not None:
             key = f"iif({key} IN ({_VALUES}), {key}, {_OTHERS})"
-        period = f", {period_sql('used.day', step)} AS period" if step is not None else ""
+        period = f", {local_days.period_sql('used.day', step)} AS period" if step is not None else ""
         return f"SELECT {key} AS grouped{period}, {_SUMS}, {_COUNTS} FROM {self._used}"  # noqa: S608
 
     def _ask(self, sql: str, value: object = None) -> Sequence[sqlite3.Row]:
@@ -272,14 +263,14 @@ def _whole(quarter: int | None, *, up: bool) -> tuple[int | None, int | None]:
     """Return the local day of a moment, or the next one (``up``) if it did not begin then, and its beginning."""
     if quarter is None:
         return None, None
-    day = date.fromtimestamp(quarter * QUARTER_SECONDS)  # noqa: DTZ012 - local time is meant
-    if up and beginning(day) < quarter:
-        day = after(day, "day")
-    return day_number(day), beginning(day)
+    day = date.fromtimestamp(quarter * local_days.QUARTER_SECONDS)  # noqa: DTZ012 - local time is meant
+    if up and local_days.beginning(day) < quarter:
+        day = local_days.after(day, "day")
+    return local_days.day_number(day), local_days.beginning(day)
 
 
 def _row(by: Group, row: sqlite3.Row, *, named: bool = False) -> UsageRow:
-    group = day_of(row["grouped"]).isoformat() if by in STEPS else str(row["grouped"])
+    group = local_days.day_of(row["grouped"]).isoformat() if by in STEPS else str(row["grouped"])
     return UsageRow(
         group=group,
         label=(row["label"] if named else None) or group,
@@ -306,7 +297,8 @@ def without_figures(condition: str = "") -> str:
     unknown = ", ".join(f"NULL AS {name}" for name in FIGURES)
     return (
         f"SELECT {', '.join(COLUMNS)} FROM (SELECT sessions.id AS session, turns.started_at / 900000 AS quarter,"  # noqa: S608
-        f" {day_sql('(turns.started_at / 900000)')} AS day, coalesce(sessions.model, '') AS model, '' AS price_as_of,"
+        f" {local_days.day_sql('(turns.started_at / 900000)')} AS day, coalesce(sessions.model, '') AS model,"
+        " '' AS price_as_of,"
         f" sessions.agent AS agent, sessions.cwd AS folder, {unknown}, 1 AS missing, 1 AS tokens_missing"
         " FROM sessions JOIN turns ON turns.session = sessions.id AND turns.n = sessions.turn"
         f" WHERE turns.started_at IS NOT NULL AND {WITHOUT_FIGURES})"

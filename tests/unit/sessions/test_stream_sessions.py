@@ -96,14 +96,14 @@ def test_every_reader_says_the_same_of_a_stream_as_of_files_of_their_own(one: St
 
 def test_the_raw_output_of_a_turn_is_its_own(one: Stored, own: Stored) -> None:
     for n in (1, 2, 3):
-        assert one.reader.outputs.read(SESSION, n) == own.reader.outputs.read(SESSION, n) == PIECES[n - 1]
-        assert one.reader.outputs.read(SESSION, n, stderr=True) == ERRORS[n - 1]
+        assert one.reader.outputs.part(SESSION, n).read() == own.reader.outputs.part(SESSION, n).read() == PIECES[n - 1]
+        assert one.reader.outputs.part(SESSION, n, stderr=True).read() == ERRORS[n - 1]
         assert (
             one.reader.outputs.stderr_tail(SESSION, n)
             == own.reader.outputs.stderr_tail(SESSION, n)
             == (ERRORS[n - 1].decode(), 0)
         )
-        assert one.reader.outputs.path(SESSION, n) == one.folder.output(1)
+        assert one.reader.outputs.part(SESSION, n).path == one.folder.output(1)
     assert one.reader.outputs.stderr_tail(SESSION, 3, most=8) == ("warning\n", len(b"third "))
 
 

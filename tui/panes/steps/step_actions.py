@@ -125,10 +125,9 @@ class StepActions:
         if chosen is None:
             return
         session_id, view, item = chosen
-        path = partial(self._reader.outputs.path, session_id, view.turn(item), stderr=stderr)
-        file = await self._requests.ask(path)
-        if file is not None:
-            self._programs.page(file, 0 if stderr else view.where(item)[0])
+        part = await self._requests.ask(partial(self._reader.outputs.part, session_id, view.turn(item), stderr=stderr))
+        if part is not None:
+            self._programs.page(part.path, 0 if stderr else view.where(item)[0])
 
     async def on_answer(self, action: str, session_id: str, app: App[Any]) -> bool:
         """Do an action with the last answer of a session, or with its last step; return True if it was an answer.

@@ -85,7 +85,7 @@ class StepDocuments:
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
             return Document((("no raw line", "heading"),), [PlainText("This step has no line in the turn file.")])
-        path = self._reader.outputs.path(session_id, turn)
+        path = self._reader.outputs.part(session_id, turn).path
         try:
             with path.open("rb") as file:
                 file.seek(offset)

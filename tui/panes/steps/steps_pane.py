@@ -66,6 +66,8 @@ class StepsPane(StepActionKeys):
         self._stale = self._reading = False
         self._places = ReadPositions()
         self._recalling = False
+        self._why_not = ""
+        """The reason why the steps cannot be read; empty if they can."""
         self._answered_turns = 0
         """Ended turns whose answer the cursor went to."""
         self._finder = StepSearch(requests, self._show_hit, self._say_counts)
@@ -126,7 +128,7 @@ class StepsPane(StepActionKeys):
             self.run_worker(self.requests.expect(former.close()))
         self._finder.forget()
         self._unread.open(session)
-        self._answered_turns = 0
+        self._answered_turns, self._why_not = 0, ""
         if session is None:
             self._shown, self._view = None, View()
             self.steps.clear()
@@ -156,8 +158,11 @@ class StepsPane(StepActionKeys):
             while self._stale and self._following is not None:
                 self._stale = False
                 following = self._following
-                growth = await self.requests.expect(following.refresh())
-                if following is self._following and growth is not None:
+                growth, reason = await self.requests.outcome_awaited(following.refresh())
+                if following is not self._following:
+                    continue
+                self._say_why_not(following, reason or "")
+                if growth is not None:
                     self._show(following, growth)
                     # Long files are read in pieces, between which the screen can refresh.
                     self._stale = self._stale or (growth.ahead > 0 and growth.trouble is None)
@@ -256,10 +261,21 @@ class StepsPane(StepActionKeys):
         else:
             self._places.leave(session_id, self._view, self.steps.remembered(), self.steps.groups)
 
+    def _say_why_not(self, following: TrajectoryReader, reason: str) -> None:
+        """Say once why the steps cannot be read: in their place, if there are none."""
+        former, self._why_not = self._why_not, reason
+        if reason and reason != former:
+            self.requests.show_error(reason)
+            if following is not self._shown:
+                self._clear(reason)
+
     def _clear_if_slow(self) -> None:
-        if self._following is not None and self._following is not self._shown:
-            self._view = View()
-            self.steps.clear("reading…")
+        if self._following is not None and self._following is not self._shown and not self._why_not:
+            self._clear("reading…")
+
+    def _clear(self, note: str) -> None:
+        self._view = View()
+        self.steps.clear(note)
 
     def _tick(self) -> None:
         self.steps.tick(self._clock())

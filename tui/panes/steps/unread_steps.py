@@ -150,9 +150,6 @@ class UnreadSteps:
 
 
 def _digest(steps: Iterable[Step], cwd: str) -> list[str]:
-    from agentdash.sessions.rules.digest.collect import (
-        digest,  # the first screen needs no digest
-        digest_lines,
-    )
+    from agentdash.sessions.rules.digest.collect import digest, digest_lines  # the first screen needs no digest
 
     return digest_lines(digest(steps, cwd))

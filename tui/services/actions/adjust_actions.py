@@ -9,7 +9,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.services.desk import Actions
-from agentdash.tui.texts import family_texts, queue_texts
+from agentdash.tui.texts import family_texts, prompt_texts
 
 
 class AdjustActions(Actions):
@@ -25,14 +25,14 @@ class AdjustActions(Actions):
 
         modes = self.modes(session)
         if not modes:
-            self._requests.show_refusal(queue_texts.no_modes(session))
+            self._requests.show_refusal(prompt_texts.no_modes(session))
             return
         with self._app.keys_held():
             following = await self._requests.outcome_of(lambda: self._next_mode(session))
             own = agent_named(session.agent).modes
-            offers = queue_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
+            offers = prompt_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
             at = modes.index(following) if following in modes else 0
-            picked = self._app.push_screen(PickScreen(queue_texts.heading(session), offers, at), wait_for_dismiss=True)
+            picked = self._app.push_screen(PickScreen(prompt_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
         if number is not None:
             await self.mode(session, modes[number])
@@ -57,7 +57,7 @@ class AdjustActions(Actions):
 
     def _show(self, changed: Adjustment | None) -> None:
         if changed is not None:
-            self._requests.show_message(queue_texts.sent(adjustment_line(changed)))
+            self._requests.show_message(prompt_texts.sent(adjustment_line(changed)))
 
 
 _LETTERS = [letter for letter in digits[1:] + ascii_lowercase if letter not in LIST_LETTERS]

@@ -12,7 +12,7 @@ from agentdash.sessions.transcript.visible.going_back import Here, NoPlaceError,
 from agentdash.tui.dialogs.asking.conversation import Box, ConversationScreen
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.texts import conversation_texts as words
-from agentdash.tui.texts.queue_texts import sent
+from agentdash.tui.texts.prompt_texts import sent
 
 
 class RefusedError(Exception):

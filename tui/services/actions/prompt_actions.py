@@ -16,7 +16,7 @@ from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.keys.availability import can_prompt, can_retry
 from agentdash.tui.services.actions.bulk_actions import BulkActions
 from agentdash.tui.services.desk import Actions, Desk
-from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import prompt_texts
 from agentdash.tui.texts import screen_texts as texts
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class PromptActions(Actions):
             if allowance is None:
                 if can_retry(session):
                     return False
-                self._requests.show_refusal(queue_texts.NOTHING_ALLOWS)
+                self._requests.show_refusal(prompt_texts.NOTHING_ALLOWS)
                 return None
-            offers = queue_texts.retry_offers(allowance.text, unchanged=can_retry(session))
+            offers = prompt_texts.retry_offers(allowance.text, unchanged=can_retry(session))
             answer = self._app.push_screen(PickScreen("Retry", offers), wait_for_dismiss=True)
         picked = await answer
         return None if picked is None else picked == 0
@@ -106,7 +106,7 @@ class PromptActions(Actions):
             screen = ConfirmScreen(
                 f'Interrupt "{texts.title(session)}"?',
                 [texts.listed(session)],
-                queue_texts.interrupt_effect(session),
+                prompt_texts.interrupt_effect(session),
                 "interrupt",
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
@@ -122,13 +122,13 @@ class PromptActions(Actions):
         self._requests.show_message(f"Interrupting turn {session.turn}…")
         done = await self._requests.ask(interrupt)
         if done is not None:
-            self._requests.show_message(queue_texts.interrupted(session, *done))
+            self._requests.show_message(prompt_texts.interrupted(session, *done))
         return done is not None
 
     async def _accepted(self, call: Callable[[], Sent]) -> bool:
         sent = await self._requests.ask(call)
         if sent is not None:
-            self._requests.show_message(queue_texts.sent(sent.answer))
+            self._requests.show_message(prompt_texts.sent(sent.answer))
         return sent is not None
 
 
@@ -151,7 +151,7 @@ class Broadcasts(Actions):
     async def send(self, sessions: Sequence[Session], text: str) -> bool:
         """Send a prompt to each session that can take one, after a question; return whether any session got it."""
         able = [session for session in sessions if can_prompt(session)]
-        effect = queue_texts.broadcast_effect(text, len(sessions) - len(able))
+        effect = prompt_texts.broadcast_effect(text, len(sessions) - len(able))
         return await self._send(sessions, able, effect, text, lambda _: text)
 
     async def send_template(self, sessions: Sequence[Session], name: str, text_for: TextFor) -> bool:
@@ -160,7 +160,7 @@ class Broadcasts(Actions):
         first = await self._requests.ask(_first_text, able, text_for)
         if able and first is None:
             return False
-        effect = queue_texts.broadcast_effect(first or "", len(sessions) - len(able), template=name)
+        effect = prompt_texts.broadcast_effect(first or "", len(sessions) - len(able), template=name)
         return await self._send(sessions, able, effect, f"template {name}", text_for)
 
     async def _send(

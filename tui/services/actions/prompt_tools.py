@@ -13,7 +13,7 @@ from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.services.external_programs import ExternalPrograms
-from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import prompt_texts
 
 if TYPE_CHECKING:
     from agentdash.widgets.lists.row_list import Entry
@@ -43,7 +43,7 @@ class PromptHelp:
 
     def edit(self, text: str) -> str | None:
         """Return the text after the user edited it in the editor; None if that failed."""
-        return self._tools.programs.edited(text, queue_texts.EDITED_FILE)
+        return self._tools.programs.edited(text, prompt_texts.EDITED_FILE)
 
     async def search(self) -> str | None:
         """Return an earlier prompt that the user found; None if the user chose none."""
@@ -93,9 +93,9 @@ class PromptWriting(Actions):
             prompts = await self._requests.ask(self._reader.past_prompts)
             if not prompts:
                 if prompts is not None:
-                    self._requests.show_refusal(queue_texts.NO_PROMPTS)
+                    self._requests.show_refusal(prompt_texts.NO_PROMPTS)
                 return None
-            answer = self._asked("Earlier prompts", queue_texts.prompt_entries(prompts, now_ms()))
+            answer = self._asked("Earlier prompts", prompt_texts.prompt_entries(prompts, now_ms()))
         at = await answer
         return prompts[at].text if at is not None else None
 
@@ -105,9 +105,9 @@ class PromptWriting(Actions):
             templates = await self._requests.ask(self._reader.settings.templates, folder)
             if not templates:
                 if templates is not None:
-                    self._requests.show_refusal(queue_texts.NO_TEMPLATES)
+                    self._requests.show_refusal(prompt_texts.NO_TEMPLATES)
                 return None
-            answer = self._asked("Templates", queue_texts.template_entries(templates))
+            answer = self._asked("Templates", prompt_texts.template_entries(templates))
         at = await answer
         return list(templates.items())[at] if at is not None else None
 

@@ -71,7 +71,7 @@ class SessionActions(Actions):
         async def rename(title: str) -> str | None:
             return (await self._requests.outcome(rename_to, title))[1]
 
-        from agentdash.tui.dialogs.asking.save import RenameScreen
+        from agentdash.tui.dialogs.asking.naming import RenameScreen
 
         self._app.push_screen(RenameScreen(session.label, rename))
 

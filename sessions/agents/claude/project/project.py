@@ -171,7 +171,7 @@ class ClaudeProjectParser(TranscriptParser):
             return [*self._interrupted(at), self._note(text, at, "interrupted")]
         if line.is_compact_summary:
             return [self._note(f"summary of the conversation so far: {text}", at, SUMMARY_EVENT)]
-        foreign = line.origin is not None and line.origin.kind not in ("", "human", "user")
+        foreign = line.origin is not None and line.origin.kind not in (None, "human", "user")
         if line.is_meta or foreign or not alone or is_remark(text):
             return [self._note(text, at, "user")]
         if parent is not None:

@@ -17,7 +17,7 @@ from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.errors import AgentdashError, UsageError
 from agentdash.sessions.model.session import LIVE, Left, Session, Status, Turn, left_text
 from agentdash.sessions.rules.compaction import judged
 from agentdash.sessions.rules.costs.pricing import Pricing
@@ -85,7 +85,8 @@ def _serve_queues(layout: Layout, store: Store) -> None:
         if session is None or is_foreign(session, turn) or not session.status.ended or session.warm_since is not None:
             continue
         if not runner_lock.is_held(layout.session(session_id).lock):
-            recover_steered(store, session_id, turn.n)
+            with suppress(UsageError):  # the session of an agent that is not known must not hold up the others
+                recover_steered(store, session_id, turn.n)
     for session_id in store.queue.stalled():
         session, turn = store.session(session_id), store.newest_turn(session_id)
         if session is None or is_foreign(session, turn):

@@ -13,7 +13,7 @@ from agentdash.sessions.rules.costs.usage_totals import Spent
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.runner.disk import DiskWatch
 from agentdash.sessions.runner.follow import Follower
-from agentdash.sessions.runner.limits.watchdog import Watchdog
+from agentdash.sessions.runner.limits.turn_watch import Watchdog
 from agentdash.sessions.storage.files.line_reader import ArrivalTimes, FilePart
 from agentdash.sessions.storage.turns.turn_output import TurnOutput
 

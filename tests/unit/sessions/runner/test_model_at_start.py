@@ -7,6 +7,7 @@ from factories import add_turn
 from live_rows import GONE, OWNER
 
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
@@ -80,3 +81,14 @@ def test_a_turn_counts_with_the_model_with_which_it_began(layout, codex, begin, 
     assert facts.turn_model == "gpt-5.5"
     assert facts.model == "gpt-5.4"
     assert facts.usage.input_tokens == 1200
+
+
+def test_the_model_is_known_although_the_use_of_the_thread_cannot_be_read(layout, codex, monkeypatch):
+    def cannot_be_read(*_):
+        raise StoreError("the disk fails")
+
+    by_prompt(codex)
+    monkeypatch.setattr(codex, "thread_total_before", cannot_be_read)
+    recorder = Recorder(layout, CODEX, 2, codex, TurnLog(codex, CODEX, 2, OWNER))
+    recorder.begin(agent_named("codex"), LAUNCH, dict, 0)
+    assert recorder.facts.reported.model == "gpt-5.5"

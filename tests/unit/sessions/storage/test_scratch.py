@@ -47,6 +47,12 @@ def test_without_a_state_folder_it_is_below_the_runtime_folder_if_that_is_privat
         assert folder.is_relative_to(tmp_path / "cache")
 
 
+def test_what_is_not_of_the_state_folder_leaves_it_as_it_is(home, tmp_path):
+    with scratch_folder(of_state=False) as folder:
+        assert folder.is_relative_to(tmp_path / "cache")
+    assert not any(home.iterdir())
+
+
 @pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp"])
 def test_a_temporary_folder_is_never_used(home, temporary):
     assert scratch._is_temporary(Path(temporary, "run"))

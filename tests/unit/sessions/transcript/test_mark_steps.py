@@ -70,6 +70,12 @@ def test_a_turn_by_hand_has_a_line_before_it():
     assert texts(view)[3].startswith("turn 2 was typed by hand in the agent's own interface")
 
 
+def test_a_takeover_of_which_nothing_could_be_recorded_names_the_reason():
+    view, _ = seen(related(1, MarkKind.TAKEOVER, data={"reason": "its transcript was not found"}))
+    said = "taken over, but what was typed by hand is not recorded (its transcript was not found) at"
+    assert texts(view)[6].startswith(said)
+
+
 def test_a_summary_names_the_turns_for_which_it_stands():
     view, _ = seen(
         related(1, MarkKind.COMPACT, after=2, turn=2, data={"tokens_before": 180_000, "tokens_after": 9_000})

@@ -11,7 +11,7 @@ import pytest
 from agentdash.sessions.agents.base import LaunchRequest
 from agentdash.sessions.agents.dialogue import Asked, Ready, TurnEnded
 from agentdash.sessions.agents.registry import agent_named
-from agentdash.tui.demo.start import enter_demo, make_demo
+from agentdash.tui.demo.folder import enter_demo, make_demo
 
 THREAD = "11111111-1111-4111-8111-111111111111"
 

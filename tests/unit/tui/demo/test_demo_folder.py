@@ -11,7 +11,7 @@ from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.settings.config import load_config
 from agentdash.tui.demo.files import write_own
-from agentdash.tui.demo.start import enter_demo, make_demo
+from agentdash.tui.demo.folder import enter_demo, make_demo
 
 
 def test_no_demo_begins_in_a_folder_that_holds_something(tmp_path):

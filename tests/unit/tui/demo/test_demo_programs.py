@@ -226,6 +226,29 @@ def test_codex_compacts(live):
     assert any("compacted" in step.text for step in played.steps)
 
 
+def test_claude_compacts_and_goes_on_from_less(live):
+    talk = live("claude")
+    before = talk.turn(FIX).facts.usage.input_tokens
+    played = talk.turn("/compact keep the names")
+    assert (played.facts.end, played.facts.error) == ("completed", None)
+    assert any("context compacted" in step.text for step in played.steps)
+    assert "unknown" not in played.kinds()
+    assert 0 < talk.turn("Next").facts.usage.input_tokens < before
+
+
+def test_a_process_of_claude_for_one_turn_compacts(one_turn):
+    first = one_turn("claude", FIX).played.facts.agent_session
+    done = one_turn("claude", "/compact", resumed=first)
+    assert (done.code, done.played.facts.end, done.played.facts.error) == (0, "completed", None)
+    assert any("context compacted" in step.text for step in done.played.steps)
+
+
+def test_words_in_braces_in_a_prompt_are_said_again_as_they_are(one_turn):
+    first = one_turn("codex", "Say {count}").played.facts.agent_session
+    done = one_turn("codex", "Say {earlier}", resumed=first)
+    assert done.played.facts.last_message.endswith("conversation: Say {earlier}\n\nThe one before was: Say {count}")
+
+
 def test_a_request_that_they_do_not_know_gets_an_error(live):
     for agent in ("codex", "claude"):
         talk = live(agent)

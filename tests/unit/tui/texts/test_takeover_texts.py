@@ -8,7 +8,7 @@ from agentdash.sessions.model.session import Status, TakenBy
 from agentdash.sessions.rules.attention import attention, urgency
 from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.turns.takeovers import ByHand
-from agentdash.tui.texts import queue_texts, takeover_texts
+from agentdash.tui.texts import prompt_texts, takeover_texts
 from agentdash.widgets.table.row_detail import remark, steady_until
 
 TAKEN = TakenBy(
@@ -62,4 +62,4 @@ def test_a_session_that_is_open_by_hand_names_its_terminal_and_needs_nobody():
     assert steady_until(session, T0 + 3_000) <= T0 + 4_000
     assert attention(session, T0) is None
     assert urgency(session) is Urgency.AT_WORK
-    assert queue_texts.effect(session) == "queued #1, by hand: ann (pts/3)"
+    assert prompt_texts.effect(session) == "queued #1, by hand: ann (pts/3)"

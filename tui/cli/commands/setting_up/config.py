@@ -281,8 +281,8 @@ def _value(key: str) -> Any:
     """
     from agentdash.sessions.settings.catalog import setting_named
     from agentdash.sessions.settings.config import read_settings
-    from agentdash.sessions.settings.effective import held_at, value_at, values_of
-    from agentdash.sessions.settings.toml_keys import parts
+    from agentdash.sessions.settings.effective import held_at, values_of
+    from agentdash.sessions.settings.toml_keys import parts, value_at
 
     loaded = read_settings()
     value = value_at(values_of(loaded), parts(key))

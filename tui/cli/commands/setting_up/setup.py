@@ -9,7 +9,7 @@ import click
 
 from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands import common
-from agentdash.tui.cli.exit_codes import FAILED
+from agentdash.tui.cli.exit_codes import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from agentdash.sessions.rules.notifications.settings import Chosen
@@ -26,14 +26,16 @@ def demo(folder: Path | None) -> int:
     The demo has its own state folder, which is removed at the end.  --dir keeps it: name a new or empty folder, or the
     folder of an earlier demo.
     """
+    from agentdash.sessions.storage.scratch import scratch_folder
     from agentdash.tui.demo.start import run_demo
 
-    if folder:
-        return run_demo(folder.absolute(), kept=True)
-    from agentdash.sessions.storage.scratch import scratch_folder
-
-    with scratch_folder() as fresh:
-        return run_demo(fresh, kept=False)
+    try:
+        if folder:
+            return run_demo(folder.absolute(), kept=True)
+        with scratch_folder(of_state=False) as fresh:
+            return run_demo(fresh, kept=False)
+    except KeyboardInterrupt:
+        return INTERRUPTED  # its sessions were ended
 
 
 @click.command()

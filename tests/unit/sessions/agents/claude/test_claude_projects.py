@@ -162,6 +162,8 @@ def test_only_the_users_own_words_are_prompts(tmp_path):
         ("Caveat", {"isMeta": True}, ("notice", "Caveat")),
         ("What was", {"isCompactSummary": True}, ("notice", "summary of the conversation so far: What was")),
         ("woken", {"origin": {"kind": "task-notification"}}, ("notice", "woken")),
+        ("unnamed", {"origin": {"kind": ""}}, ("notice", "unnamed")),
+        ("not said", {"origin": {"kind": None}}, ("prompt", "not said")),
         ("[Request interrupted by user]", {}, ("notice", "[Request interrupted by user]")),
     ]:
         kind, shown = told(steps_of(tmp_path, PROJECT, user("go"), user(words, **more)))[2]

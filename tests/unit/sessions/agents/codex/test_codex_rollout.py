@@ -18,7 +18,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.service.changes.from_steps import collect
 from agentdash.sessions.service.changes.model import FileChanges
-from agentdash.sessions.service.changes.recorded import Recorded, with_diffs
+from agentdash.sessions.service.changes.session_changes import Recorded, with_diffs
 
 TRANSCRIPTS = CAPTURES / "transcripts"
 PROJECT = "/home/dev/project"

@@ -8,7 +8,7 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.rules.costs.usage_totals import Spent
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.runner.follow import Follower
-from agentdash.sessions.runner.limits import watchdog
+from agentdash.sessions.runner.limits import turn_watch
 from agentdash.sessions.storage.files.line_reader import FilePart
 from agentdash.sessions.storage.turns.turn_output import TurnOutput
 
@@ -22,7 +22,7 @@ class Turn:
         output.touch()
         part = TurnOutput(1, FilePart(output), FilePart(output.with_suffix(".err")), output.with_suffix(".times"))
         self._follower = Follower(output, part.times, agent_named("codex").parser())
-        self._watchdog = watchdog.Watchdog(Limits(wall_seconds=60.0), part, age_s)
+        self._watchdog = turn_watch.Watchdog(Limits(wall_seconds=60.0), part, age_s)
 
     def after(self, seconds, *, waits=None):
         """Let time pass; then the turn begins or ends to wait.  The limits crossed, and the seconds until the next."""
@@ -39,7 +39,7 @@ def turn(tmp_path, monkeypatch):
     made = []
 
     def begin(age_s=0.0):
-        monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: made[0].now if made else 1000.0))
+        monkeypatch.setattr(turn_watch, "time", SimpleNamespace(monotonic=lambda: made[0].now if made else 1000.0))
         made.append(Turn(tmp_path, age_s))
         return made[0]
 

@@ -7,8 +7,8 @@ import pytest
 
 from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Turn
-from agentdash.sessions.service.changes import recorded
-from agentdash.sessions.service.changes.recorded import Recorded, with_diffs
+from agentdash.sessions.service.changes import session_changes
+from agentdash.sessions.service.changes.session_changes import Recorded, with_diffs
 from agentdash.sessions.text.unified_diff import diff_of
 from agentdash.sessions.transcript.additions import files_key
 
@@ -152,11 +152,11 @@ def test_a_transcript_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch) 
     there: list[Transcript] = []
     found = Recorded(lambda *_: there[0] if there else None, [turn(1, 1000)], "thread")
     now = [50.0]
-    monkeypatch.setattr(recorded, "monotonic", lambda: now[0])
+    monkeypatch.setattr(session_changes, "monotonic", lambda: now[0])
     assert marks(found, [step(1, "/x")]) == [[]]
     there.append(Transcript(edit(1100, "a", "/x")))
     assert marks(found, [step(1, "/x")]) == [[]], "it is not looked for at every step"
-    now[0] += recorded.SOUGHT_AGAIN_SECONDS
+    now[0] += session_changes.SOUGHT_AGAIN_SECONDS
     assert marks(found, [step(1, "/x")]) == [["a"]]
 
 
@@ -174,7 +174,7 @@ def test_a_file_that_was_only_moved_lost_and_gained_no_line() -> None:
 
 
 def test_beyond_the_room_only_counts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded, "TEXT_CHARACTERS", 1)
+    monkeypatch.setattr(session_changes, "TEXT_CHARACTERS", 1)
     edits = edit(1100, "a", "/x"), edit(1200, "b", "/x")
     found = Recorded(lambda *_: Transcript(*edits), [turn(1, 1000)], "thread")
     first, second = (one.changes[0] for one in with_diffs(found, [step(1, "/x"), step(1, "/x")]))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from factories import no_prompts
+from factories import no_prompts, request
 
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.launch import Launch, Start
@@ -135,6 +135,28 @@ def test_one_broken_session_does_not_keep_the_others_from_being_settled(layout, 
     settle(layout, store)
     assert store.session(SESSION).status is Status.RUNNING
     assert store.session(other).status is Status.LOST
+
+
+def test_a_prompt_under_way_to_an_agent_that_is_not_known_does_not_hold_up_the_queue(layout, store, monkeypatch):
+    started = []
+    monkeypatch.setattr("agentdash.sessions.runner.queue.pump.send_runner", lambda *facts: started.append(facts[1]))
+    abandoned(layout, store, agent_name="codex", output=CODEX_END)
+    settle(layout, store)
+    store.queue.hold(SESSION, "wait")
+    prompt = store.queue.add(request(SESSION, "more"), no_prompts)
+    with store.database.transaction() as db:
+        db.execute("UPDATE sessions SET agent = 'an agent of a later version'")
+        db.execute("UPDATE queue SET state = 'sent', turn = 1")
+    other = "fedcba9876543210"
+    store.create(
+        Start("t", agent="command", title="t", cwd="/", session_id=other),
+        Launch(argv=("true",)),
+        "run-2",
+        host=processes.host_name(),
+    )
+    settle(layout, store)
+    assert started == [other]
+    assert store.queue.prompt(prompt.id).state == "sent"
 
 
 def test_a_session_whose_lock_is_held_is_left_alone(layout, store):

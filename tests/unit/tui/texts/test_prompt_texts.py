@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from agentdash.sessions.model.session import Ended, Receipt, Status, Stopping
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.tui.texts import queue_texts
+from agentdash.tui.texts import prompt_texts
 
 session = partial(factories.session, title="fix the flaky login test", turn=3)
 
@@ -39,30 +39,30 @@ def prompts(*texts, steers=False):
 )
 def test_the_label_says_what_a_prompt_will_do(facts, effect):
     one = session(**facts)
-    assert queue_texts.effect(one) == effect
-    assert queue_texts.target(one).endswith(f"({effect})")
-    assert len(queue_texts.target(one)) <= 48
+    assert prompt_texts.effect(one) == effect
+    assert prompt_texts.target(one).endswith(f"({effect})")
+    assert len(prompt_texts.target(one)) <= 48
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING])
 def test_a_prompt_to_a_live_session_at_work_steers_it(status):
     one = session(status=status, steers=True, queued=1)
-    assert queue_texts.effect(one) == "steers now: it reads this at its next step"
-    assert queue_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
-    assert queue_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
+    assert prompt_texts.effect(one) == "steers now: it reads this at its next step"
+    assert prompt_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
+    assert prompt_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
 
 
 def test_a_prompt_to_a_live_session_whose_queue_is_held_waits():
     one = session(status=Status.RUNNING, steers=True, held="turn 2 failed", queued=1)
-    assert queue_texts.effect(one) == "queued #2, held: turn 2 failed"
-    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+    assert prompt_texts.effect(one) == "queued #2, held: turn 2 failed"
+    assert prompt_texts.prompt_hint(one) == "Queue a prompt"
     assert lines(one, prompts("use tabs", steers=True))[0] == "1 queued, held: turn 2 failed   Q to release"
 
 
 def test_a_prompt_to_a_session_that_is_being_stopped_steers_nothing():
     one = session(status=Status.RUNNING, steers=True, stopping=Stopping(rung="SIGINT"))
-    assert queue_texts.effect(one) == "queued #1, after turn 3"
-    assert queue_texts.prompt_hint(one) == "Queue a prompt"
+    assert prompt_texts.effect(one) == "queued #1, after turn 3"
+    assert prompt_texts.prompt_hint(one) == "Queue a prompt"
 
 
 def test_an_interrupt_of_a_live_session_keeps_its_process():
@@ -71,23 +71,23 @@ def test_an_interrupt_of_a_live_session_keeps_its_process():
     ended = Ended(pid=4, command="sleep 5", signal=None, observed=True)
     cleared = Receipt(session="s1", status=Status.STOPPED, ended=(ended,))
     killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
-    assert queue_texts.interrupt_effect(one) == (
+    assert prompt_texts.interrupt_effect(one) == (
         "Ends the turn and keeps its process for the next prompt. 2 queued prompts are held."
     )
-    assert queue_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process was kept."
-    assert queue_texts.interrupted(one, cleared, None) == (
+    assert prompt_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process was kept."
+    assert prompt_texts.interrupted(one, cleared, None) == (
         "Interrupted turn 3: its process was kept; 1 process ended (by agent 1), 0 left."
     )
-    assert queue_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
+    assert prompt_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
 
 
 def test_what_takes_no_prompt_says_why():
-    assert queue_texts.target(session(agent="command")) == "plain command: no prompts"
-    assert queue_texts.target(session(deleted_at=1)) == "in the trash: no prompts"
+    assert prompt_texts.target(session(agent="command")) == "plain command: no prompts"
+    assert prompt_texts.target(session(deleted_at=1)) == "in the trash: no prompts"
 
 
 def lines(one, waiting, *, width=60, most=3):
-    return [line.plain for line in queue_texts.queue_lines(one, waiting, width, most=most, queue_key="Q")]
+    return [line.plain for line in prompt_texts.queue_lines(one, waiting, width, most=most, queue_key="Q")]
 
 
 def test_no_line_without_a_queue():
