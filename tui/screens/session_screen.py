@@ -340,9 +340,8 @@ class SessionScreen(Screen[None]):
         """Show the message log."""
         from agentdash.tui.dialogs.log import LogScreen
 
-        entries, home = self.requests.log.newest_first(), self._reader.home
-        read = partial(self.requests.ask, crash_lines, home)
-        self.app.push_screen(LogScreen(entries, self._programs.copy, read))
+        read = partial(self.requests.ask, crash_lines, self._reader.home)
+        self.app.push_screen(LogScreen(self.requests.log.newest_first(), self._programs.copy, read))
 
     def action_help(self) -> None:
         """Show all keys."""
@@ -379,9 +378,8 @@ class SessionScreen(Screen[None]):
 
     def action_settings(self) -> None:
         """Show all settings, and the file that they come from."""
-        from agentdash.tui.screens.settings import (
-            SettingsScreen,  # walks all types of settings, which only this screen needs
-        )
+        # It walks all types of settings, which only this screen needs.
+        from agentdash.tui.screens.settings import SettingsScreen
 
         self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs))
 
@@ -429,8 +427,7 @@ class SessionScreen(Screen[None]):
 
         prompts = self.operations.prompts
         read = partial(prompts.queue_now, session.id)
-        screen = QueueScreen(read, prompts.change, clock=self._clock, at=at)
-        self.app.push_screen(screen, edit)
+        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, at=at), edit)
 
     @work
     async def action_answer(self) -> None:
