@@ -29,8 +29,8 @@ from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.app import Dashboard
 from agentdash.tui.demo.files import PROJECTS
 from agentdash.tui.demo.folder import enter_demo, make_demo
+from agentdash.tui.panes.checklist import TOUR
 from agentdash.tui.state.ui_state import FILE
-from agentdash.tui.tour import TOUR
 
 HERE = Path(__file__).parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")

@@ -5,7 +5,7 @@ Each is here because the public interface has no alternative.  Check this module
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, ClassVar, Protocol, TextIO
+from typing import Any, ClassVar, TextIO
 
 from rich.console import Console, RenderableType
 from textual import _compositor, events
@@ -147,47 +147,39 @@ _calm_screens()
 Lines = Iterable[tuple[int, Iterable[tuple[int, Strip]]]]
 """Numbers of lines of the terminal, and the strips in each with the columns at which they begin."""
 
-
-class Writer(Protocol):
-    """Returns what to write for new lines of a picture."""
-
-    def changes(self, size: tuple[int, int], lines: Lines, console: Console) -> str:
-        """Return the text that shows these lines on a terminal of a size."""
+Changes = Callable[[tuple[int, int], Lines, Console], str]
+"""Returns the text that shows new lines of a picture on a terminal of a size."""
 
 
-def write_changes(app: App[Any], writer: Writer) -> None:
-    """Let ``writer`` decide what is written for each picture; another Textual writes as it does by itself."""
+def write_changes(app: App[Any], changes: Changes) -> None:
+    """Write of each picture what ``changes`` returns; another Textual writes as it does by itself."""
     original = getattr(app, "_display", None)
     if original is None or not (hasattr(_compositor, "LayoutUpdate") and hasattr(_compositor, "ChopsUpdate")):
         return
 
     def display(screen: Screen[Any], renderable: RenderableType | None) -> None:
         known = isinstance(renderable, _compositor.LayoutUpdate | _compositor.ChopsUpdate)
-        original(screen, _Update(renderable, writer) if known else renderable)
+        original(screen, _Update(renderable, changes) if known else renderable)
 
     app._display = display  # type: ignore[method-assign]
 
 
 class _Update(_compositor.CompositorUpdate):
-    """A picture, of which a :class:`Writer` writes what it wants to."""
+    """A picture, of which only the changes are written."""
 
-    def __init__(self, update: Any, writer: Writer) -> None:
+    def __init__(self, update: Any, changes: Changes) -> None:
         self._update = update
-        self._writer = writer
+        self._changes = changes
 
     def render_segments(self, console: Console) -> str:
         """Return the text to write."""
         update = self._update
         if isinstance(update, _compositor.LayoutUpdate):
-            return self._writer.changes(update.region.size, _all_lines(update), console)
+            x, y = update.region.offset
+            lines = [(row, [(x, Strip.join(list(strips)))]) for row, strips in enumerate(update.strips, y)]
+            return self._changes(update.region.size, lines, console)
         size = Size(update.chop_ends[0][-1], len(update.chop_ends))
-        return self._writer.changes(size, _lines(update), console)
-
-
-def _all_lines(update: _compositor.LayoutUpdate) -> Lines:
-    return [
-        (y, [(update.region.x, Strip.join(list(strips)))]) for y, strips in enumerate(update.strips, update.region.y)
-    ]
+        return self._changes(size, _lines(update), console)
 
 
 def _lines(update: _compositor.ChopsUpdate) -> Iterator[tuple[int, list[tuple[int, Strip]]]]:
@@ -235,10 +227,6 @@ class KeyParser(XTermParser):
         with suppress(ValueError, OverflowError):
             keys.extend(super()._sequence_to_key_events(sequence, alt))
         return keys
-
-    def keys(self, sequence: str) -> list[events.Key]:
-        """Return the keys that an escape sequence encodes."""
-        return self.encoded(sequence)
 
 
 class CheckedDriver(linux_driver.LinuxDriver):

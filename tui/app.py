@@ -30,21 +30,19 @@ from agentdash.sessions.storage.prompts.drafts import DraftFiles
 from agentdash.tui import _textual_hacks
 from agentdash.tui.keys.actions import APP_ACTIONS, REGISTRY, bindings
 from agentdash.tui.keys.footer import Labels
-from agentdash.tui.keys.key_queue import KeysInOrder
+from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.odd_keys import BURST, LAYOUT, decides_nothing, of_other_layout
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
-from agentdash.tui.services.background import Requests
+from agentdash.tui.services.background import Requests, worded
 from agentdash.tui.services.change_feed import ChangeFeed, SettingsWatch
 from agentdash.tui.services.desk import Desk, WriteAccess
 from agentdash.tui.services.drafts import Drafts
 from agentdash.tui.services.notifier import Notifier
-from agentdash.tui.services.remedies import worded
 from agentdash.tui.state.message_log import record, record_stacks
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.terminal import state
@@ -61,7 +59,6 @@ SETTLE_SWEEPS = 30
 
 The check finds, for example, the leftovers of an archived session.
 """
-
 
 HORIZONTAL = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]
 """The classes of a screen, by the least number of its columns."""
@@ -364,7 +361,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work(exclusive=True, group="settings")
     async def _read_settings(self) -> None:
         """Read the settings file again after a change."""
-        loaded, reason = await self.requests.outcome(asyncio.to_thread(self._reader.settings.loaded))
+        loaded, reason = await self.requests.outcome(self._reader.settings.loaded)
         if loaded is not None:
             self.requests.message.clear_if(self._settings_trouble)
             self.post_message(SettingsRead(loaded.config))

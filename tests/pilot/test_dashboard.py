@@ -12,8 +12,7 @@ from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
-from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, NoAgentScreen
 from agentdash.tui.terminal import state
 from agentdash.tui.themes import THEMES
 from agentdash.widgets.inputs.history import HistoryInput

@@ -23,8 +23,7 @@ from agentdash.tui.dialogs.processes import ProcessesScreen
 from agentdash.tui.dialogs.queue import QueueScreen
 from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NewSessionScreen
 from agentdash.tui.dialogs.table.columns import ColumnsScreen, ViewsScreen
-from agentdash.tui.dialogs.table.find import FindScreen
-from agentdash.tui.dialogs.table.pick import PickScreen
+from agentdash.tui.dialogs.table.pick import FindScreen, PickScreen
 from agentdash.tui.keys.actions import REGISTRY
 from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens.changes import ChangesScreen

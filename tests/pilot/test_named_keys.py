@@ -11,12 +11,11 @@ from agentdash.sessions.service.projects.file import NAME
 from agentdash.sessions.settings.config import Config
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.actions import REGISTRY, Place
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.messages import SettingsRead
-from agentdash.tui.tour import TOUR
+from agentdash.tui.panes.checklist import TOUR
 from pilot import test_every_action as every
 from pilot.test_every_action import programs, today  # noqa: F401 - fixtures
 

@@ -21,8 +21,7 @@ from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
 from agentdash.tui.dialogs.help import HelpScreen
-from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, NoAgentScreen
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.widgets.table.ordering import Grouping
 from pilot.examples import EVERY, SESSIONS, TALK, command, session

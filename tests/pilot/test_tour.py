@@ -6,7 +6,7 @@ from msgspec import structs
 from agentdash.sessions.model.session import Status, StoppedBy
 from agentdash.tui.keys.footer import first_keys
 from agentdash.tui.keys.keymap import Keymap
-from agentdash.tui.tour import TOUR
+from agentdash.tui.panes.checklist import TOUR
 from pilot.examples import SESSIONS, session
 
 DONE = next(one for one in SESSIONS if one.id == "done0001")

@@ -10,7 +10,7 @@ from agentdash.sessions.model.errors import SessionBusyError
 from agentdash.sessions.model.session import Status, Step, StepKind
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.dialogs.table.find import FindScreen
+from agentdash.tui.dialogs.table.pick import FindScreen
 from agentdash.tui.services.external_programs import ExternalPrograms
 from pilot.examples import SESSIONS, session
 from pilot.house import here

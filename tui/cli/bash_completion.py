@@ -5,7 +5,7 @@ Click (8.5) reads bash's words: it would complete ``--limit action=w`` as a prom
 
 import os
 
-from click.shell_completion import BashComplete, CompletionItem, split_arg_string
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
 
 _BREAKS = "=:"
 """The characters of our words at which bash begins a word of its own (``COMP_WORDBREAKS``)."""
@@ -38,3 +38,8 @@ class WholeWords(BashComplete):
 
 def _quoted(line: str) -> bool:
     return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
+
+
+def complete_whole_words() -> None:
+    """Have click complete in bash by :class:`WholeWords`."""
+    add_completion_class(WholeWords)

@@ -115,8 +115,8 @@ class EventPrinter:
             self._write(data)
 
 
-def follow_events(
-    manager: "SessionManager", printer: EventPrinter, is_over: Callable[[], bool], *, steps: bool = False
+async def follow_events(
+    manager: "SessionManager", printer: EventPrinter, is_over: Callable[[], bool], *, steps: bool
 ) -> None:
     """Print events as they come, until ``is_over``.
 
@@ -124,12 +124,6 @@ def follow_events(
         StoreError: the state folder is gone, or cannot be read.
         BrokenPipeError: the reader of the output is gone.
     """
-    asyncio.run(_follow(manager, printer, is_over, steps=steps))
-
-
-async def _follow(
-    manager: "SessionManager", printer: EventPrinter, is_over: Callable[[], bool], *, steps: bool
-) -> None:
     printer.begin()
     checked_at = 0.0
     async with aclosing(changes(manager.reader.home, manager.reader.live_dir)) as looks:

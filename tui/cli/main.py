@@ -10,9 +10,8 @@ from itertools import takewhile
 import click
 
 from agentdash.sessions.model.errors import AgentdashError
-from agentdash.tui.cli.completion_setup import COMPLETE, complete_whole_words
 from agentdash.tui.cli.exit_codes import FAILED, INTERRUPTED, TIMED_OUT
-from agentdash.tui.cli.verb_group import WORDS, VerbGroup
+from agentdash.tui.cli.verb_group import COMPLETE, WORDS, VerbGroup
 from agentdash.tui.startup import replace_closed_streams, tolerate_small_character_sets
 
 
@@ -69,7 +68,6 @@ def cli(context: click.Context, read_only: bool, profile: str | None) -> int | N
 _TOLD_OTHERWISE = frozenset({"config", "doctor", "demo", "completion"})
 """Verbs that report errors in the settings themselves, or never read the user's settings."""
 
-
 _CHOOSES_LATER = "mcp"
 """The verb that finds its state folder at the first call: a client waits for its start."""
 
@@ -99,6 +97,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
     if COMPLETE in os.environ:
+        from agentdash.tui.cli.bash_completion import complete_whole_words
+
         complete_whole_words()
     replace_closed_streams()
     tolerate_small_character_sets()
@@ -120,8 +120,10 @@ def report_error(error: BaseException, as_json: bool = False) -> int:
     if isinstance(error, TimeoutError):
         return _report("TimeoutError", f"Timed out: {error}; sessions keep running.", TIMED_OUT, as_json)
     if isinstance(error, click.ClickException):
-        hint = "" if as_json or not isinstance(error, click.UsageError) else _hint(error)
-        return _report(type(error).__name__, " ".join(error.format_message().split()) + hint, error.exit_code, as_json)
+        message = " ".join(error.format_message().split())
+        if isinstance(error, click.UsageError) and not as_json:
+            message += f" Try: {error.ctx.command_path if error.ctx else 'agentdash'} --help."
+        return _report(type(error).__name__, message, error.exit_code, as_json)
     return _unexpected(error, as_json)
 
 
@@ -136,11 +138,6 @@ def _report(kind: str, message: str, code: int, as_json: bool) -> int:
     else:
         click.echo(f"agentdash: {clean(message)}", err=True)
     return code
-
-
-def _hint(error: click.UsageError) -> str:
-    path = error.ctx.command_path if error.ctx else "agentdash"
-    return f" Try: {path} --help."
 
 
 def _unexpected(error: BaseException, as_json: bool) -> int:

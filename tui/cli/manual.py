@@ -35,11 +35,18 @@ def _command(context: click.Context) -> Iterator[str]:
     yield f".SS {_usage(context)}"
     yield from _paragraphs(command.help or "")
     yield from _options(context)
+    for inner in verbs_below(context):
+        yield from _command(inner)
+
+
+def verbs_below(context: click.Context) -> Iterator[click.Context]:
+    """Yield the contexts of the commands of a group; none of another command."""
+    command = context.command
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             if found is not None and not found.hidden:
-                yield from _command(click.Context(found, info_name=name, parent=context))
+                yield click.Context(found, info_name=name, parent=context)
 
 
 def _usage(context: click.Context) -> str:
@@ -47,18 +54,28 @@ def _usage(context: click.Context) -> str:
 
 
 def _options(context: click.Context) -> Iterator[str]:
+    for names, words in described_options(context):
+        yield from (".TP", f".B {_line(names)}", _line(words))
+
+
+def described_options(context: click.Context) -> Iterator[tuple[str, str]]:
+    """Yield the names and the help of each option of a command that has help, but for ``--help``."""
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None and record[1] and "--help" not in record[0]:
-            yield from (".TP", f".B {_line(record[0])}", _line(" ".join(record[1].split())))
+            yield record[0], " ".join(record[1].split())
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs; click marks one whose lines stay as they are by a backspace."""
+    for lines, kept in paragraphs(text):
+        shown = map(_line, lines)
+        yield from (".PP", *((".nf", *shown, ".fi") if kept else shown))
+
+
+def paragraphs(text: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield the lines of each paragraph of a help, and whether they stay as they are, as a backspace tells click."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
-        kept = paragraph.startswith("\b")
-        lines = [_line(line) for line in paragraph.removeprefix("\b").strip("\n").splitlines()]
-        yield from (".PP", *((".nf", *lines, ".fi") if kept else lines))
+        yield paragraph.removeprefix("\b").strip("\n").splitlines(), paragraph.startswith("\b")
 
 
 def _line(text: str) -> str:

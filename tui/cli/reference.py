@@ -3,7 +3,6 @@
 The schemas of what ``--json`` prints, the manual page, and the pages in ``docs/reference``.  A test compares the files.
 """
 
-import inspect
 import sys
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -20,8 +19,7 @@ from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import VERBS
 from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.action import EVERYWHERE, Action, Place
-from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS, REGISTRY
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, EVERYWHERE, PANE_ACTIONS, REGISTRY, Action, Place
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
@@ -139,40 +137,22 @@ def commands_page() -> str:
 
 def _verb(context: click.Context) -> Iterator[str]:
     """Yield the section of a verb, and those of the verbs below it."""
-    command, path = context.command, context.command_path
+    path = context.command_path
     yield from (f"### {path}", "", *_usage(context))
     if printed := VERBS.get(path.partition(" ")[2]):
         names = (name.removesuffix("[]") for name in printed)
         yield from ("", f"JSON: {', '.join(dict.fromkeys(f'[{name}](json.md#{name})' for name in names))}.")
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            if found is not None and not found.hidden:
-                yield from ("", *_verb(click.Context(found, info_name=name, parent=context)))
+    for inner in manual.verbs_below(context):
+        yield from ("", *_verb(inner))
 
 
 def _usage(context: click.Context) -> Iterator[str]:
     command = context.command
     yield from ("```sh", " ".join((context.command_path, *command.collect_usage_pieces(context))), "```")
-    yield from _paragraphs(command.help or "")
-    if options := list(_options(context)):
+    for lines, kept in manual.paragraphs(command.help or ""):
+        yield from ("", *(("```", *lines, "```") if kept else map(escaped, lines)))
+    if options := [(f"`{names}`", escaped(words)) for names, words in manual.described_options(context)]:
         yield from ("", *table(("option", "what it does"), options))
-
-
-def _options(context: click.Context) -> Iterator[tuple[str, str]]:
-    for parameter in context.command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None and record[1] and "--help" not in record[0]:
-            yield f"`{record[0]}`", escaped(" ".join(record[1].split()))
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs; click marks one whose lines stay as they are by a backspace."""
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
-        if paragraph.startswith("\b"):
-            yield from ("", "```", *paragraph.removeprefix("\b").strip("\n").splitlines(), "```")
-        else:
-            yield from ("", *map(escaped, paragraph.splitlines()))
 
 
 if __name__ == "__main__":

@@ -62,6 +62,9 @@ def _with_value(option: str, rest: Sequence[str]) -> list[str]:
     return [*options, *words[:1], *(f"{option}={word}" for word in words[1:2]), *words[2:]]
 
 
+COMPLETE = "_AGENTDASH_COMPLETE"
+"""The variable by which a shell asks for completions, as the script of ``agentdash completion`` sets it."""
+
 WORDS = "agentdash.words"
 """Key under which click's context keeps the verb and its arguments."""
 
@@ -118,7 +121,6 @@ _SYNONYMS = {
     "reject": "deny", "questions": "asks", "cost": "usage", "costs": "usage", "tokens": "usage",
 }  # fmt: skip
 """Names that other programs use for a verb."""
-
 
 _BESIDE = 4
 """Cells of a line of the help beside a verb and its description."""

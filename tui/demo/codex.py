@@ -57,15 +57,10 @@ class Codex(Program):
         if "method" not in line:
             self._answered(line["id"], line.get("result") or {})
         elif "id" in line:
-            reply = _REPLIES.get(line["method"], Codex._unknown)
-            found = reply(self, line.get("params", {}))
+            reply = _REPLIES.get(line["method"])
+            unknown = {"error": {"code": -32601, "message": "unknown method"}}
+            found = reply(self, line.get("params", {})) if reply is not None else unknown
             emit({"id": line["id"], **(found if "error" in found else {"result": found})})
-
-    def _unknown(self, _: dict[str, Any]) -> dict[str, Any]:
-        return {"error": {"code": -32601, "message": "unknown method"}}
-
-    def _initialize(self, _: dict[str, Any]) -> dict[str, Any]:
-        return {"userAgent": f"codex/{VERSION}", "codexHome": os.environ["CODEX_HOME"]}
 
     def _open(self, params: dict[str, Any]) -> dict[str, Any]:
         """Begin, resume or fork the thread; the id of a turn, at which it is forked, has the number of its prompt."""
@@ -77,8 +72,9 @@ class Codex(Program):
             if not kept.exists:
                 return {"error": {"code": -32600, "message": f"no rollout found for thread id {kept.name}"}}
             through = params.get("lastTurnId")
+            prompts = int(through.split("-")[1]) if through else None
             copy = self.conversation.name if "excludeTurns" in params and self._forks else None
-            self.conversation = kept.load() if copy is None else kept.load().fork(copy, _number(through))
+            self.conversation = kept.load() if copy is None else kept.load().fork(copy, prompts)
         sandbox = {"type": _camel(params["sandbox"].replace("-", "_"))}
         thread = {"id": self.conversation.name}
         return {"thread": thread, "model": self._model, "cwd": params["cwd"], "sandbox": sandbox}
@@ -274,7 +270,7 @@ class Codex(Program):
 
 
 _REPLIES: dict[str, Callable[[Codex, dict[str, Any]], dict[str, Any]]] = {
-    "initialize": Codex._initialize,
+    "initialize": lambda *_: {"userAgent": f"codex/{VERSION}", "codexHome": os.environ["CODEX_HOME"]},
     "thread/start": Codex._open,
     "thread/resume": Codex._open,
     "thread/fork": Codex._fork,
@@ -294,10 +290,6 @@ def _camel(name: str) -> str:
 
 def _in_camel(fields: dict[str, Any]) -> dict[str, Any]:
     return {_camel(name): _STATES.get(value, value) if name == "status" else value for name, value in fields.items()}
-
-
-def _number(turn: str | None) -> int | None:
-    return int(turn.split("-")[1]) if turn else None
 
 
 def _start(demo: Path, speed: float, words: list[str]) -> Codex | None:

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 from agentdash.tui.demo.command import Command
 from agentdash.tui.demo.files import PROJECTS, Conversation, is_inside
-from agentdash.tui.demo.script import script_of
-from agentdash.tui.demo.turn import Answer, EndedError, Steps, play
+from agentdash.tui.demo.turn import Answer, EndedError, Steps, play, script_of
 
 _CONTEXT = 4_000
 """Tokens of the first request of a process."""

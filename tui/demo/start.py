@@ -11,8 +11,8 @@ from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.demo.ending import kill_sessions, watched
 from agentdash.tui.demo.files import PROJECTS
 from agentdash.tui.demo.folder import STATE, enter_demo, make_demo
+from agentdash.tui.panes.checklist import TOUR
 from agentdash.tui.terminal.watchdog import guard
-from agentdash.tui.tour import TOUR
 
 SESSIONS: tuple[tuple[str, str, str, dict[str, bool]], ...] = (
     ("codex", "api", "Fix the flaky login test and add a regression test", {}),

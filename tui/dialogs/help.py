@@ -10,7 +10,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentdash.tui.dialogs.dialog import Dialog
-from agentdash.tui.keys.action import Action, Place
 from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
@@ -25,6 +24,8 @@ from agentdash.tui.keys.actions import (
     TABLE_KEYS,
     USAGE_ACTIONS,
     VIEWER_ACTIONS,
+    Action,
+    Place,
     here,
 )
 from agentdash.tui.keys.footer import Labels, first_keys

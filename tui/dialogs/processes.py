@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.tui.dialogs.dialog import Dialog
-from agentdash.tui.render.sessions.processes import processes_text
+from agentdash.tui.render.sessions.cards import processes_text
 from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing.text_lines import MiddleLines
 

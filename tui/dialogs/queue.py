@@ -72,9 +72,6 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
         self._refresh_rows()
 
     @on(SessionsChanged)
-    def _sessions_changed(self) -> None:
-        self._refresh_rows()
-
     @work(exclusive=True, group="rows")
     async def _refresh_rows(self) -> None:
         await self._reread()

@@ -1,24 +1,81 @@
 """The registry of key actions, from which bindings, footer, help, palette and command line are made.
 
+An action is run by the method ``action_<id>`` of its screen or pane, unless its entry names another one (``does``) or
+it needs only the chosen sessions (``on_target``: ``services/actions/session_actions.py``).
+
 The lists keep their own default keys, because ``widgets`` know nothing of the dashboard; their entries here are made
 from those.  ``keymap`` has the keys in force.
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 
+from msgspec import Struct
 from textual.binding import Binding, BindingType
 
-from agentdash.tui.keys.action import CHANGES, EVERYWHERE, OTHER_SCREENS, READING, Action, Place
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
-from agentdash.widgets.lists.file_list import FileList
+from agentdash.widgets.lists.row_list import FileList
 from agentdash.widgets.lists.virtual_list import VirtualList
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from agentdash.widgets.steps.trajectory import Trajectory
 from agentdash.widgets.table.session_table import SessionTable
 
-USAGE = ("usage", "dollar_sign", "usage", "what sessions used: tokens and money, over time and by model")
-"""Opens the screen: name, key, label and help."""
+
+class Place(StrEnum):
+    """The part of the screen that receives the keys."""
+
+    TABLE = "table"
+    STEPS = "steps"
+    STEP = "step"
+    """One step in its pane."""
+    FILES = "files"
+    """The list of files that a session changed."""
+    DIFFS = "diffs"
+    """The diffs beside the list of changed files."""
+    PROMPT = "prompt"
+    USAGE = "usage"
+    """The screen of usage."""
+
+
+EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
+"""The screens of sessions.  In a prompt, characters are text, and only other keys act."""
+READING = frozenset({Place.STEPS, Place.STEP})
+CHANGES = frozenset({Place.FILES, Place.DIFFS})
+OTHER_SCREENS = CHANGES | {Place.USAGE}
+"""Screens without a session's prompt."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """An action of a key."""
+
+    id: str
+    """Its name in ``[keys]`` and on the command line."""
+    keys: str
+    """Default keys by their Textual names, separated by commas; the first one is shown."""
+    label: str = ""
+    """One or two words for the footer and the palette."""
+    help: str
+    weight: int = 1
+    """Priority in a footer that is too short; an action of weight 0 is never in it."""
+    where: frozenset[Place] = EVERYWHERE
+    """Parts of the screen in which it acts."""
+    does: str = ""
+    """Textual's name of the action, if it is not the id."""
+    on_target: bool = False
+    """True if it needs only the sessions that it acts on: see ``TARGET_ACTIONS``."""
+    changes: bool = False
+    """True if it changes a session, which a read-only dashboard refuses."""
+    writes: bool = False
+    """True if it writes a file, or opens a program that can write; a read-only dashboard refuses it too."""
+    fixed: bool = False
+    """True if the settings cannot change its keys."""
+
+    @property
+    def run(self) -> str:
+        """Textual's name of the action."""
+        return f"on_target('{self.id}')" if self.on_target else self.does or self.id
+
 
 USAGE_KEYS = (
     ("day", "d", "day", "a column for each day", "step('day')", 3),
@@ -38,16 +95,11 @@ USAGE_KEYS = (
 )
 """Name, keys, label, help, Textual's action, and weight in the footer."""
 
-
 OPEN_WORKER = "steps.worker"
 """Enter on a step that started a worker: the key is that of ``steps.open``, and the footer names it there."""
 
 TO_LEAD = "to_lead"
 """Goes from a worker to the step of its lead that started it."""
-
-TO_LEAD_KEYS = ("circumflex_accent", "lead", "go to the step of its lead that started it")
-"""Keys, label and help."""
-
 
 CONVERSATION_KEYS = (
     ("fork", "B", "fork", "fork here: a new session goes on from this step", 1, "conversation('fork')"),
@@ -59,7 +111,6 @@ CONVERSATION_KEYS = (
 
 CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo")
 """The actions that need a session whose agent takes prompts."""
-
 
 ACTIONS = (
     Action(
@@ -122,7 +173,9 @@ ACTIONS = (
         id="table.previous_attention", keys="W", label="previous", help="previous session that needs you", weight=0,
         does="next_attention(-1)",
     ),
-    Action(id=TO_LEAD, keys=TO_LEAD_KEYS[0], label=TO_LEAD_KEYS[1], help=TO_LEAD_KEYS[2], weight=2),
+    Action(
+        id=TO_LEAD, keys="circumflex_accent", label="lead", help="go to the step of its lead that started it", weight=2
+    ),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
     Action(
         id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
@@ -164,7 +217,10 @@ ACTIONS = (
     Action(
         id="beside", keys="vertical_line", label="compare", help="compare marked sessions side by side"
     ),
-    Action(id=USAGE[0], keys=USAGE[1], label=USAGE[2], help=USAGE[3], weight=0),
+    Action(
+        id="usage", keys="dollar_sign", label="usage", weight=0,
+        help="what sessions used: tokens and money, over time and by model",
+    ),
     Action(id="follow", keys="f,F", label="follow", help="toggle follow (stay at the newest step)"),
     Action(id="command_line", keys="colon", label="command", help="run a command by name", weight=0),
     Action(

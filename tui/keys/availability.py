@@ -1,18 +1,21 @@
 """The conditions of actions: for which sessions each is possible, and which act on several sessions at once.
 
-`ActionTarget` asks it for the chosen sessions, so that footer, palette and keys give the same answer.
+Footer, palette and keys ask :class:`ActionTarget` for the chosen sessions, so that they give the same answer.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from agentdash.sessions.agents.registry import takes_prompts
 from agentdash.sessions.model.session import Session, Status
-from agentdash.tui.keys.actions import CONVERSATION_IDS, REGISTRY, TO_LEAD, USAGE
+from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TO_LEAD
+from agentdash.tui.texts import family_texts
+from agentdash.tui.texts import screen_texts as texts
 
 _ALWAYS = frozenset({
     "new_session", "write_prompt", "template", "help", "quit", "back", "theme", "mouse", "undo", "next_pane",
     "command_line", "log", "settings", "trust", "split", "smaller", "larger", "zoom", "meter", "next_attention",
-    "table.next_attention", "table.previous_attention", USAGE[0],
+    "table.next_attention", "table.previous_attention", "usage",
 })  # fmt: skip
 
 
@@ -69,7 +72,6 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 
-
 _NOT_IN_TRASH = frozenset({
     "new_like", "new_after", "start_waiting", "wait_for", "write_prompt", "template", "stop", "kill", "interrupt_turn",
     "mode",
@@ -111,3 +113,73 @@ def possible(action_id: str, session: Session | None, *, read_only: bool = False
         return action_id in _ALWAYS
     wanted = _WHEN.get(action_id)
     return wanted is None or wanted(session)
+
+
+class ActionTarget:
+    """The session under the cursor, and the sessions that keys for several act on.
+
+    Args:
+        current: the session under the cursor.
+        chosen: the sessions that keys for several act on.
+        marked: True if the user marked these; False if they are a group or the current session.
+        read_only: True if no session may be changed.
+        asking: returns the session whose asks are shown on request: the current one or another.
+        on_worker: returns whether the step under the cursor started a worker.
+    """
+
+    def __init__(
+        self,
+        current: Session | None,
+        chosen: Sequence[Session] = (),
+        *,
+        marked: bool = False,
+        read_only: bool = False,
+        asking: Callable[[], Session | None] = lambda: None,
+        on_worker: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.current = current
+        self.chosen = chosen
+        self.marked = marked
+        self._read_only = read_only
+        self._asking = asking
+        self._on_worker = on_worker
+
+    @cached_property
+    def _kinds(self) -> Sequence[Session]:
+        """One chosen session of each kind: a few represent thousands."""
+        return unlike(self.chosen)
+
+    def can(self, action: str) -> bool:
+        """Return True if an action applies to one of the chosen sessions, or to the current one."""
+        if action == "beside" and self.marked:
+            return True  # opens the marked sessions, wherever the cursor is
+        if action == "answer" and self._asking() is not None:
+            return True  # opens the asks of another session if the current one has none
+        if action == OPEN_WORKER:
+            return self._on_worker()
+        meant = self._kinds if action in BULK and self.chosen else [self.current]
+        return any(possible(action, session, read_only=self._read_only) for session in meant)
+
+    def why_not(self, action: str, *, restore_key: str) -> str:
+        """Return why an action cannot be done now; empty if it can.
+
+        Args:
+            action: the id of the action that the user asked for.
+            restore_key: the key that restores sessions from the trash or the archive.
+        """
+        if self.can(action):
+            return ""
+        if action == "answer":
+            return texts.NOTHING_ASKS
+        if action == TO_LEAD and self.current is not None:
+            return family_texts.NO_LEAD
+        chosen = self.chosen if action in BULK else []
+        several = chosen if chosen != [self.current] else []
+        return texts.why_not(
+            action,
+            self.current,
+            read_only=self._read_only and (REGISTRY[action].changes or REGISTRY[action].writes),
+            several=several,
+            marked=self.marked,
+            restore_key=restore_key,
+        )

@@ -2,8 +2,17 @@
 
 from collections.abc import Callable, Iterable
 
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
+from textual.content import Content
+
+from agentdash.tui.keys.actions import (
+    CONVERSATION_IDS,
+    OPEN_WORKER,
+    REGISTRY,
+    TABLE_ACTIONS,
+    VIEWER_ACTIONS,
+    Place,
+    here,
+)
 from agentdash.tui.keys.key_names import shown
 from agentdash.tui.keys.keymap import Keymap
 
@@ -75,6 +84,11 @@ def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
         if firsts:
             with_keys.append((" ".join(firsts), label))
     return with_keys
+
+
+def key_line(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> Content:
+    """Return keys and labels as the last line of a screen."""
+    return Content(" " * gap).join(Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs)
 
 
 def first_keys(keymap: Keymap, names: str) -> str:

@@ -1,25 +1,79 @@
-"""An app that handles keys one at a time, because typed text must never become commands; and the user's presence."""
+"""An app that handles keys one at a time, because typed text must never become commands; and the user's presence.
+
+Some keys are not what they seem: those of a burst, which decide nothing, and letters of another keyboard layout.
+"""
 
 import asyncio
+import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textual import events
 from textual.app import App
 from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.tui._textual_hacks import is_bound, lay_out, write_changes
-from agentdash.tui.keys.odd_keys import to_its_place
+from agentdash.tui.keys.key_names import textual_name
 from agentdash.tui.terminal.driver import TerminalDriver
-from agentdash.tui.terminal.escape_keys import EscapedKey
+from agentdash.tui.terminal.escape_keys import EscapedKey, in_burst, place_of
 from agentdash.tui.terminal.shown import Shown
+
+BURST = "Keys of a burst decide nothing. Press it alone."
+LAYOUT = "Keys are Latin letters: switch the keyboard's layout."
+
+
+def to_its_place(screen: Screen[Any], key: events.Key) -> None:
+    """Make a letter of another script the key at its place, where it is not text, if the terminal reported the place.
+
+    A letter that is bound stays, and so does a Latin one: the user of such a layout has all Latin letters.
+    """
+    place = place_of(key)
+    if not place or not _is_no_key(screen, key) or unicodedata.name(_letter(key), "LATIN").startswith("LATIN"):
+        return
+    *held, _ = key.key.split("+")
+    name = textual_name("+".join([*held, place.lower()]) if held else place)
+    if name is not None:
+        key.key, key.character = name, None if held else place
+
+
+def of_other_layout(screen: Screen[Any], event: events.Event) -> bool:
+    """Return whether a key is a letter of a layout that no action has, typed where it is not text."""
+    return isinstance(event, events.Key) and _is_no_key(screen, event)
+
+
+def _is_no_key(screen: Screen[Any], key: events.Key) -> bool:
+    letter = _letter(key)
+    if not letter or letter.isascii() or unicodedata.category(letter)[0] not in "LMN":
+        return False
+    types = key.is_printable and isinstance(screen.focused, Input | TextArea)
+    return not types and not is_bound(screen, key.key)
+
+
+def _letter(key: events.Key) -> str:
+    """Return the character that a key types, or would type without Ctrl and Alt; empty if it types none."""
+    letter = key.character or key.key.rpartition("+")[2]
+    return letter if len(letter) == 1 else ""
+
+
+def decides_nothing(screen: Screen[Any], event: events.Event) -> bool:
+    """Return whether a key must not decide in the dialog on top, because it arrived together with others.
+
+    A dialog names its keys that decide in ``DECIDING``.  Text in a field stays text.
+    """
+    if not isinstance(event, events.Key) or not in_burst(event):
+        return False
+    is_text = event.is_printable and isinstance(screen.focused, Input | TextArea)
+    return event.key in getattr(screen, "DECIDING", ()) and not is_text
+
 
 DWELL_SECONDS = 2.0
 """Time for which an ended session must be on the screen: moving past a row is not reading it."""
@@ -94,7 +148,7 @@ class KeysInOrder(App[Result]):
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
         self.shown = Shown()
-        write_changes(self, self.shown)
+        write_changes(self, self.shown.changes)
         self._typed: deque[events.Event] = deque()
         self._busy = False
         self._watch = 0
@@ -168,7 +222,7 @@ class KeysInOrder(App[Result]):
             self._patience.cancel()
         self._busy = bool(self._typed)
         if self._typed:
-            self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._go_on)
+            self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self.call_later, self._hand_out)
             target = self._target()
             event = self._next()
             self.key_time = event.time
@@ -193,9 +247,6 @@ class KeysInOrder(App[Result]):
         if isinstance(event, events.Key):
             to_its_place(self.screen, event)
         return event
-
-    def _go_on(self) -> None:
-        self.call_later(self._hand_out)
 
     def _follow(self, target: MessagePump) -> None:
         self._watch += 1

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.settings.config import Loaded, unusable
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.action import Action, Place
-from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.actions import REGISTRY, Action, Place
 
 NEVER = "<ignore>"
 """A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""
@@ -56,8 +55,9 @@ class Keymap(Struct, frozen=True):
 
     def taken(self, place: Place) -> frozenset[str]:
         """Return the keys that have a meaning of their own in this place, different from the whole screen's."""
-        inner = (action for action in REGISTRY.values() if place in action.where and _narrow(action))
-        return frozenset(key for action in inner for key in self.keys(action))
+        inner = (action for action in REGISTRY.values() if place in action.where)
+        narrow = (action for action in inner if not {Place.TABLE, Place.STEPS} <= action.where)
+        return frozenset(key for action in narrow for key in self.keys(action))
 
     def for_textual(self) -> dict[str, str]:
         """Return the keymap as ``App.set_keymap`` takes it."""
@@ -69,10 +69,6 @@ DEFAULT = Keymap()
 
 _GIVES_WAY = "redraw"
 """The action whose usual key the user can give to any other action without giving it a new one."""
-
-
-def _narrow(action: Action) -> bool:
-    return not {Place.TABLE, Place.STEPS} <= action.where
 
 
 def keymap(stated: Mapping[str, Any]) -> Keymap:

@@ -14,7 +14,7 @@ from agentdash.widgets.document.plain import Spans
 from agentdash.widgets.drawing.roles import ENDING_ROLES
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.spans import Row
-from agentdash.widgets.lists.file_list import FileRow
+from agentdash.widgets.lists.row_list import FileRow
 
 
 def file_row(file: FileChanges) -> FileRow:

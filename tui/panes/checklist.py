@@ -1,4 +1,4 @@
-"""A checklist of keys to try: a key is ticked when the user has used it, and the list goes when all are ticked."""
+"""The keys that a demo asks a new user to try, and their checklist, which goes when all are ticked."""
 
 from collections.abc import Collection
 
@@ -11,6 +11,20 @@ from agentdash.tui.keys.footer import Labels, first_keys
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.roles import MUTED
+
+MOVE, READ, REPLY = "table.down table.up", "table.open", "write_prompt"
+STOP, NEW, HELP = "stop", "new_session", "help"
+"""The actions of the keys, by their names."""
+
+TOUR: Labels = (
+    (MOVE, "move"),
+    (READ, "read"),
+    (REPLY, "reply to a finished one"),
+    (STOP, "stop a busy one"),
+    (NEW, "start one"),
+    (HELP, "all keys"),
+)
+"""Keys that show within a minute what agentdash is for."""
 
 
 class Checklist(Widget):

@@ -14,9 +14,9 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.runner.processes.processes import usage
 from agentdash.sessions.text.units import size
 from agentdash.tui._textual_hacks import counted_writes
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.footer import valid_keys
+from agentdash.tui.keys.actions import Place
+from agentdash.tui.keys.availability import ActionTarget
+from agentdash.tui.keys.footer import key_line, valid_keys
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.widgets.drawing.text_lines import Line
 
@@ -118,8 +118,6 @@ class Foot(Horizontal):
             in_field: True if the user writes in a field of the place.
         """
         width = self._keys.size.width or self.screen.size.width
-        pairs = valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table)
-        parts = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs]
-        if self._note:
-            parts.insert(0, Content.styled(self._note, "$text-warning"))
-        self._keys.show_text(Content("   ").join(parts))
+        line = key_line(valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table))
+        note = Content.styled(self._note, "$text-warning")
+        self._keys.show_text(Content("   ").join(part for part in (note, line) if part))

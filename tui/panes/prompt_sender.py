@@ -1,18 +1,15 @@
 """Prompts on their way to sessions: sent one at a time, and given back if a session does not accept its prompt."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
-
-from textual.screen import Screen
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.availability import can_interrupt, can_prompt
+from agentdash.tui.keys.availability import ActionTarget, can_interrupt, can_prompt
 from agentdash.tui.panes.session_pane import ChosenMode, NextModes, SessionPane
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.texts import prompt_texts
@@ -23,13 +20,10 @@ from agentdash.widgets.inputs.prompt_box import PromptBox
 class PromptSender:
     """Sends the texts of prompt boxes, and last prompts again.
 
-    Args:
-        owner: the screen that owns the workers.
-        changed: shows the labels of the prompt boxes again.
+    ``changed`` shows the labels of the prompt boxes again.
     """
 
-    def __init__(self, owner: Screen[Any], operations: SessionActions, changed: Callable[[], None]) -> None:
-        self._owner = owner
+    def __init__(self, operations: SessionActions, changed: Callable[[], None]) -> None:
         self._operations = operations
         self._changed = changed
         self._sending = asyncio.Lock()
@@ -62,11 +56,8 @@ class PromptSender:
         """Return the permission mode that the user chose for the next prompt; None for the usual one."""
         return self._modes.of(target.chosen[0].id) if len(target.chosen) == 1 else None
 
-    def next_mode(self, target: ActionTarget) -> None:
+    async def next_mode(self, target: ActionTarget) -> None:
         """Choose the next permission mode of the session's agent for the next prompt."""
-        self._owner.run_worker(self._next_mode(target), group="mode")
-
-    async def _next_mode(self, target: ActionTarget) -> None:
         session = target.chosen[0] if len(target.chosen) == 1 else None
         agent = next((one for one in self._operations.starting.agents if session and one.name == session.agent), None)
         if session is None or agent is None or not agent.modes:
@@ -76,8 +67,10 @@ class PromptSender:
         self._modes.go_on(session.id, agent, agent.choice_of(options))
         self._changed()
 
-    def send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool = False) -> None:
-        """Send a text to the chosen sessions, or to a new one; ``pane`` shows the current one.
+    def send(
+        self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool
+    ) -> Coroutine[Any, Any, None]:
+        """Return what sends a text to the chosen sessions, or to a new one.
 
         Args:
             pane: the pane of the current session.
@@ -86,9 +79,8 @@ class PromptSender:
         current = target.current
         edited = self._edited.get(current.id) if current is not None else None
         if current is not None and edited is not None:
-            self._owner.run_worker(self._save(text, current, edited[1], pane), group="send")
-        else:
-            self._owner.run_worker(self._send(text, target, pane, interrupts=interrupts), group="send")
+            return self._save(text, current, edited[1], pane)
+        return self._send(text, target, pane, interrupts=interrupts)
 
     async def _send(self, text: str, target: ActionTarget, pane: SessionPane, *, interrupts: bool) -> None:
         current = target.current
@@ -136,11 +128,8 @@ class PromptSender:
         if not saved:
             pane.prompt.give_back(session.id, text)
 
-    def edit_last(self, session: Session, pane: SessionPane) -> None:
+    async def edit_last(self, session: Session, pane: SessionPane) -> None:
         """Edit the last queued prompt of a session in its prompt box."""
-        self._owner.run_worker(self._edit_last(session, pane), group="edit")
-
-    async def _edit_last(self, session: Session, pane: SessionPane) -> None:
         waiting = await self._operations.prompts.waiting(session.id)
         if waiting:
             self.edit(session, len(waiting), waiting[-1], pane)
@@ -174,11 +163,8 @@ class PromptSender:
             back()
         return True
 
-    def retry(self, target: ActionTarget, pane: SessionPane) -> None:
+    async def retry(self, target: ActionTarget, pane: SessionPane) -> None:
         """Send the last prompt of the chosen sessions again, and follow the answer."""
-        self._owner.run_worker(self._retry(target, pane))
-
-    async def _retry(self, target: ActionTarget, pane: SessionPane) -> None:
         if await self._operations.prompts.retry_chosen(target.chosen, target.current):
             pane.steps.following = True
 
@@ -208,9 +194,6 @@ class PromptSender:
         """Return the start of a prompt without a session."""
         return Start("", agent=self._operations.starting.default_agent, cwd=str(Path.cwd()))
 
-    def offer_earlier(self, box: PromptBox) -> None:
+    async def offer_earlier(self, box: PromptBox) -> None:
         """Let the user go through the recent prompts in a box."""
-        self._owner.run_worker(self._offer_earlier(box), exclusive=True, group="history")
-
-    async def _offer_earlier(self, box: PromptBox) -> None:
         box.input.earlier.learn(await self._operations.starting.earlier_prompts())

@@ -8,8 +8,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 
 from agentdash.sessions.model.session import Session
@@ -17,7 +15,7 @@ from agentdash.sessions.service.changes.git import GitDiff
 from agentdash.sessions.service.changes.model import FileChanges, SessionChanges
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
-from agentdash.tui.keys.footer import CHANGES, labelled, whole
+from agentdash.tui.keys.footer import CHANGES, key_line, labelled, whole
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.panes import change_documents
 from agentdash.tui.services.background import Requests
@@ -26,7 +24,7 @@ from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.document.model import Document
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.lists.file_list import FileList
+from agentdash.widgets.lists.row_list import FileList
 
 
 class ChangesScreen(Screen[tuple[int, int] | None]):
@@ -75,9 +73,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        fitting = whole(labelled(self._keymap, CHANGES), self.size.width)
-        pairs = [Content.assemble((key, "bold $foreground"), f" {label}") for key, label in fitting]
-        self._keys.show_text(Content("   ").join(pairs))
+        self._keys.show_text(key_line(whole(labelled(self._keymap, CHANGES), self.size.width)))
 
     @property
     def _file(self) -> FileChanges | None:
@@ -95,26 +91,20 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self._title.show_text(change_documents.title(texts.title(self._session), changes))
         # Set before the rows: an empty list paints its note only when its rows are replaced.
         self.files.note = "No edits by this agent."
-        self.files.show([change_documents.file_row(file) for file in changes.files])
+        self.files.show_files([change_documents.file_row(file) for file in changes.files])
         if not changes.files:
             self.pane.show(change_documents.nothing(changes))
 
-    @on(FileList.Highlighted)
-    def _highlighted(self, event: Message) -> None:
-        event.stop()
-        self._show_file()
-
     @on(FileList.Opened)
-    def _opened(self, event: Message) -> None:
-        event.stop()
+    def _opened(self) -> None:
         self.add_class("-reading")
         self.set_focus(self.pane)
 
     @on(DocumentPane.Another)
     def _another(self, event: DocumentPane.Another) -> None:
-        event.stop()
         self.files.action_move(event.direction)
 
+    @on(FileList.Highlighted)
     @work
     async def _show_file(self) -> None:
         """Show the file under the cursor, one at a time: a cursor that passes many files must not start many gits."""

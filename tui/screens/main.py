@@ -2,27 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 
 from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Static
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import usual_home
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.actions import bindings
+from agentdash.tui.keys.actions import Place, bindings
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
 from agentdash.tui.messages import SessionAwaited, SessionsChanged, WorkersAsked
 from agentdash.tui.panes.session_pane import SessionPane
-from agentdash.tui.panes.steps.step_actions import RowActions
 from agentdash.tui.panes.table.split import Split
 from agentdash.tui.panes.table.table_commands import table_commands
 from agentdash.tui.panes.table.table_pane import TablePane
@@ -63,7 +59,8 @@ class MainScreen(SessionScreen):
         missing: int = 0,
     ) -> None:
         super().__init__(reader, requests, operations, clock=clock, tour=tour)
-        self._where = "" if tour else _where(reader.home)
+        self._where = "" if tour or reader.home == usual_home() else place(str(reader.home))
+        """The state folder, for the header; empty for the usual one."""
         self._feed = feed
         self._tally = Tally()
         self._plans = PlanNote(lambda seconds: self.set_timer(seconds, self._plan_ended), clock)
@@ -81,8 +78,6 @@ class MainScreen(SessionScreen):
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
         self._usage = UsageWays(operations.desk.app, reader, requests, self.pane, clock)
-        self._row = RowActions(operations.desk.app, reader, requests, self._programs, detail.viewer.documents)
-        self.too_small = Static("", id="too-small", markup=False)
 
     @property
     def current(self) -> Session | None:
@@ -153,10 +148,8 @@ class MainScreen(SessionScreen):
         return self.is_current and self.app.app_focus and steps.region.height > 0 and steps.is_vertical_scroll_end
 
     def on_resize(self) -> None:
-        """Divide the new size, and redraw the lines that depend on the width."""
+        """Divide the new size."""
         self._split.fit(alone=self._alone)
-        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
-        self.call_after_refresh(self.show_words)
 
     def action_next_attention(self, direction: int) -> None:
         """Go to the next session that needs the user, or to the previous one; the keys stay in the same pane."""
@@ -249,10 +242,6 @@ class MainScreen(SessionScreen):
         if self.current is not None and await self._ways.up(self.current):
             self.go_to_steps()
 
-    @on(SessionTable.Marked)
-    def _other_marks(self) -> None:
-        self.show_words()
-
     @on(SessionTable.Highlighted)
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
         session = self.table.session(event.session_id) if event.session_id else None
@@ -303,7 +292,7 @@ class MainScreen(SessionScreen):
     @work
     async def _pass_answer(self, action: str, session: Session) -> None:
         """Copy the last answer or open it in another program, where the user reads it."""
-        answered = await self._row.run(action, session.id)
+        answered = await self.detail.viewer.actions.on_answer(action, session.id, self.app)
         if answered and action in ("page_step", "edit_step"):
             self.mark_seen(session)
 
@@ -334,16 +323,10 @@ class MainScreen(SessionScreen):
         else:
             await self.operations.putting_away.undo()
 
+    @on(TablePane.ChoiceLeft)
     def action_usage(self) -> None:
         """Show what sessions used."""
-        self._usage.open(self.keymap, self._to_table)
-
-    def _to_table(self) -> None:
-        self.give_keys(self.table)
-
-    @on(TablePane.ChoiceLeft)
-    def _choice_left(self) -> None:
-        self.action_usage()
+        self._usage.open(self.keymap, partial(self.give_keys, self.table))
 
     def action_beside(self) -> None:
         """Show the marked sessions, or the selected one, side by side on a screen of their own."""
@@ -373,12 +356,11 @@ class MainScreen(SessionScreen):
         """The id of the session whose steps the user reads now."""
         return self.current.id if self.current is not None and self.detail.viewer.has_focus_within else None
 
+    @on(SessionTable.Marked)
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
         self.status.show(self._tally, self._where, self._plans.words)
-        target = self.target
-        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
-        self.detail.show_texts(self.current, effect, hint, self.keymap, self.sender.mode(target))
+        self.show_texts(self.detail, self.current, self.target)
         self._show_preview()
         super().show_words()
 
@@ -386,8 +368,3 @@ class MainScreen(SessionScreen):
         session = self.current
         text = in_full(session, self._clock(), lines=self.table.row_lines) if session is not None else ""
         self.pane.show_preview(text)
-
-
-def _where(home: Path) -> str:
-    """Return the state folder for the header; "" for the usual one."""
-    return "" if home == usual_home() else place(str(home))

@@ -15,7 +15,7 @@ from agentdash.tui.keys.actions import TABLE_ACTIONS, VIEWER_ACTIONS, here
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.screens.session_screen import SessionScreen
-from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.lists.row_list import line
 
 
 class Palette(ListDialog[SystemCommand]):
@@ -40,10 +40,7 @@ class Palette(ListDialog[SystemCommand]):
         self._found = matching(self._commands, self.field.value)
         # Not by the style sheet: the dialog would keep the room that the whole list needs.
         self.list.styles.height = min(len(self._found), max(3, self.app.size.height * 9 // 10 - 6))
-        self.show([partial(self._row, command) for command in self._found])
-
-    def _row(self, command: SystemCommand, _: int) -> list[Row]:
-        return [((f"{command.title:<{self._wide}}  ", "strong"), (command.help, "dim"))]
+        self.show([line((f"{one.title:<{self._wide}}  ", "strong"), (one.help, "dim")) for one in self._found])
 
     def on_resize(self) -> None:
         """Fit the list into the new size."""

@@ -1,6 +1,6 @@
 """The commands of a session screen: every action by its name, and some that take an argument."""
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,36 +20,38 @@ def session_commands(screen: "SessionScreen") -> Iterator[Command]:
     yield from named(screen.detail.steps, [*LINES_KEYS, *STEPS_KEYS])
     yield from named(screen.detail.viewer, VIEWER_ACTIONS, short=True)
     yield from named(screen, here(table=screen.has_table), why_not=why_not)
-    yield from _settings(_More(screen), screen, why_not=why_not("mode"))
-    yield from _with_more(_More(screen), no_writing=why_not("write_prompt"), no_interrupting=why_not("interrupt_turn"))
+    yield from _with_more(_More(screen), screen, why_not)
 
 
-def _settings(more: "_More", screen: "SessionScreen", *, why_not: str) -> Iterator[Command]:
+def _with_more(more: "_More", screen: "SessionScreen", why_not: Callable[[str], str]) -> Iterator[Command]:
     yield Command(
         names=("mode",),
         takes="[MODE]",
         help="change the permission mode from now on; no argument: choose from a list",
         run=more.mode,
         complete=starting(screen.operations.adjust.modes(screen.target.current)),
-        why_not=why_not,
+        why_not=why_not("mode"),
     )
-    yield Command(names=("model",), takes="MODEL", help="change the model from now on", run=more.model, why_not=why_not)
-
-
-def _with_more(more: "_More", *, no_writing: str, no_interrupting: str) -> Iterator[Command]:
+    yield Command(
+        names=("model",),
+        takes="MODEL",
+        help="change the model from now on",
+        run=more.model,
+        why_not=why_not("mode"),
+    )
     yield Command(
         names=("inject", "write_prompt", "prompt"),
         takes="[TEXT]",
         help="send a prompt to the session",
         run=more.inject,
-        why_not=no_writing,
+        why_not=why_not("write_prompt"),
     )
     yield Command(
         names=("interrupt", "interrupt_turn"),
         takes="[TEXT]",
         help="interrupt the turn, and send a prompt in its place",
         run=more.interrupt,
-        why_not=no_interrupting,
+        why_not=why_not("interrupt_turn"),
     )
     yield Command(
         names=("theme",),
@@ -83,14 +85,14 @@ class _More:
     def inject(self, text: str) -> None:
         """Send a text at once; without a text, give the keys to the prompt."""
         if text:
-            self._screen.sender.send(text, self._screen.target, self._screen.detail)
+            self._screen.send(text)
         else:
             self._screen.action_write_prompt()
 
     async def interrupt(self, text: str) -> None:
         """Interrupt and send a text; without a text, ask before interrupting."""
         if text:
-            self._screen.sender.send(text, self._screen.target, self._screen.detail, interrupts=True)
+            self._screen.send(text, interrupts=True)
         else:
             await self._screen.run_action("on_target('interrupt_turn')")
 

@@ -14,15 +14,14 @@ from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui._textual_hacks import send_every_resize
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.action_target import ActionTarget
-from agentdash.tui.keys.actions import here
+from agentdash.tui.keys.actions import Place, here
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command, CommandLine
 from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.keymap import Keymap
@@ -32,6 +31,7 @@ from agentdash.tui.panes.prompt_sender import PromptSender
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.screens.session_commands import session_commands
+from agentdash.tui.services.actions.prompt_tools import PromptHelp
 from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS, SessionActions
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
@@ -73,7 +73,7 @@ class SessionScreen(Screen[None]):
         self._clock = clock
         self._tour = tour
         self.read_only = operations.read_only
-        self.sender = PromptSender(self, operations, self.show_words)
+        self.sender = PromptSender(operations, self.show_words)
         self._came_from: Widget | None = None
         self._resumed = False
         self.foot = Foot(table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
@@ -81,6 +81,7 @@ class SessionScreen(Screen[None]):
         """The panes that show sessions; at least one once the screen is constructed."""
         self.areas: list[Widget] = []
         """The widgets whose layout changes while the user reads."""
+        self.too_small = Static("", id="too-small", markup=False)
 
     @property
     def keymap(self) -> Keymap:
@@ -167,7 +168,17 @@ class SessionScreen(Screen[None]):
         """Give the prompts their tools, and keep the focus out of them if the screen is read-only."""
         for detail in self.details:
             detail.prompt.input.can_focus = not self.read_only
-            detail.prompt.input.tools = self.operations.writing.help_with(self._prompt_folder, self.sender.new_start)
+            detail.prompt.input.tools = PromptHelp(self.operations.writing, self._prompt_folder, self.sender.new_start)
+
+    def on_resize(self) -> None:
+        """Redraw the lines that depend on the width."""
+        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
+        self.call_after_refresh(self.show_words)
+
+    def show_texts(self, pane: SessionPane, session: Session | None, target: ActionTarget) -> None:
+        """Show in a pane what sending a prompt to these sessions will do."""
+        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+        pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
@@ -286,20 +297,24 @@ class SessionScreen(Screen[None]):
     @on(PromptInput.Sent)
     def _prompt_sent(self, event: PromptInput.Sent) -> None:
         if event.text.strip():
-            self.sender.send(event.text, self.target, self.detail, interrupts=event.interrupts)
+            self.send(event.text, interrupts=event.interrupts)
             if not self.operations.stay_in_prompt:
                 self._leave_prompt()
             if event.then_next:
                 self.go_on()
 
+    def send(self, text: str, *, interrupts: bool = False) -> None:
+        """Send a text to the chosen sessions, or to a new one; ``interrupts`` sends it in place of the running turn."""
+        self.run_worker(self.sender.send(text, self.target, self.detail, interrupts=interrupts), group="send")
+
     @on(PromptInput.EditAsked)
     def _edit_asked(self) -> None:
         if self.current is not None:
-            self.sender.edit_last(self.current, self.detail)
+            self.run_worker(self.sender.edit_last(self.current, self.detail), group="edit")
 
     @on(PromptInput.ModeAsked)
     def _mode_asked(self) -> None:
-        self.sender.next_mode(self.target)
+        self.run_worker(self.sender.next_mode(self.target), group="mode")
 
     def go_on(self) -> None:
         """Go on to the next session that needs the user, if this screen can choose another session."""
@@ -325,21 +340,21 @@ class SessionScreen(Screen[None]):
         """Show the message log."""
         from agentdash.tui.dialogs.log import LogScreen
 
-        entries, home = self.requests.log.newest_first(), self._reader.home
-        read = partial(self.requests.ask, crash_lines, home)
-        self.app.push_screen(LogScreen(entries, self._programs.copy, read))
+        read = partial(self.requests.ask, crash_lines, self._reader.home)
+        self.app.push_screen(LogScreen(self.requests.log.newest_first(), self._programs.copy, read))
 
     def action_help(self) -> None:
         """Show all keys."""
         from agentdash.tui.dialogs.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only))
+        about = HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only, table=self.has_table)
+        self.app.push_screen(about)
 
     def action_write_prompt(self) -> None:
         """Give the keys to the prompt."""
         self._came_from = self.focused
         self.give_keys(self.detail.prompt.input)
-        self.sender.offer_earlier(self.detail.prompt)
+        self.run_worker(self.sender.offer_earlier(self.detail.prompt), exclusive=True, group="history")
 
     def _prompt_folder(self) -> str:
         """Return the folder of the session to which a prompt goes; of several, that of the first."""
@@ -363,9 +378,8 @@ class SessionScreen(Screen[None]):
 
     def action_settings(self) -> None:
         """Show all settings, and the file that they come from."""
-        from agentdash.tui.screens.settings import (
-            SettingsScreen,  # walks all types of settings, which only this screen needs
-        )
+        # It walks all types of settings, which only this screen needs.
+        from agentdash.tui.screens.settings import SettingsScreen
 
         self.app.push_screen(SettingsScreen(self._reader, self.requests, self._programs))
 
@@ -413,8 +427,7 @@ class SessionScreen(Screen[None]):
 
         prompts = self.operations.prompts
         read = partial(prompts.queue_now, session.id)
-        screen = QueueScreen(read, prompts.change, clock=self._clock, at=at)
-        self.app.push_screen(screen, edit)
+        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, at=at), edit)
 
     @work
     async def action_answer(self) -> None:
@@ -433,4 +446,4 @@ class SessionScreen(Screen[None]):
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""
-        self.sender.retry(self.target, self.detail)
+        self.run_worker(self.sender.retry(self.target, self.detail))

@@ -1,13 +1,10 @@
 """All settings: value, origin, default and description. Only the user's editor changes them, never agentdash."""
 
-import asyncio
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -21,7 +18,7 @@ from agentdash.sessions.settings.effective import Held, held
 from agentdash.sessions.settings.place import config_path
 from agentdash.sessions.settings.toml_keys import place_of
 from agentdash.sessions.text.sanitize import clean
-from agentdash.tui.keys.footer import whole
+from agentdash.tui.keys.footer import key_line, whole
 from agentdash.tui.keys.keymap import check_keys
 from agentdash.tui.messages import SettingsRead
 from agentdash.tui.render.setup.settings import about, drawer, matches
@@ -79,16 +76,13 @@ class SettingsScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        pairs = [
-            Content.assemble((key, "bold $foreground"), f" {label}") for key, label in whole(KEYS, self.size.width)
-        ]
-        self._keys.show_text(Content("   ").join(pairs))
+        self._keys.show_text(key_line(whole(KEYS, self.size.width)))
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:
         """Read the file; report an unusable one, and keep the former settings on the screen."""
         try:
-            loaded, _ = await self._requests.outcome(asyncio.to_thread(self._usable), passing=ConfigError)
+            loaded, _ = await self._requests.outcome(self._usable, passing=ConfigError)
         except ConfigError as error:
             self._wrong = error
             self._list.note = "the settings file is not valid"
@@ -157,12 +151,10 @@ class SettingsScreen(Screen[None]):
             return
         if self._programs.refused("editor"):
             return
-        line, reason = await self._requests.outcome(asyncio.to_thread(self._line, chosen))
-        if line is None:
-            self._requests.show_error(reason or "")
-            return
-        self._programs.edit(self._path, line)
-        self._read()
+        line = await self._requests.ask(self._line, chosen)
+        if line is not None:
+            self._programs.edit(self._path, line)
+            self._read()
 
     def _line(self, chosen: Held | None) -> int:
         """Return the line at which to begin; create a first file if none exists."""
@@ -171,12 +163,8 @@ class SettingsScreen(Screen[None]):
             write_first(self._path)
         if self._wrong is not None:
             return self._wrong.line or 1
-        return _place(self._path, chosen)
-
-
-def _place(path: Path, chosen: Held | None) -> int:
-    if chosen is None:
-        return 1
-    if chosen.origin.line is not None:
-        return chosen.origin.line
-    return place_of(path.read_text(encoding="utf-8", errors="replace"), chosen.setting.path)
+        if chosen is None:
+            return 1
+        if chosen.origin.line is not None:
+            return chosen.origin.line
+        return place_of(self._path.read_text(encoding="utf-8", errors="replace"), chosen.setting.path)

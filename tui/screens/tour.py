@@ -7,9 +7,8 @@ from textual.app import ComposeResult
 
 from agentdash.sessions.model.session import Session, StoppedBy
 from agentdash.tui.messages import SessionsChanged
-from agentdash.tui.panes.checklist import Checklist
+from agentdash.tui.panes.checklist import HELP, MOVE, NEW, READ, REPLY, STOP, Checklist
 from agentdash.tui.screens.main import MainScreen
-from agentdash.tui.tour import HELP, MOVE, NEW, READ, REPLY, STOP
 from agentdash.widgets.table.session_table import SessionTable
 
 

@@ -9,15 +9,13 @@ from msgspec import Struct, structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.screen import Screen
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.rules.costs.usage_table import UsageRow, day_of
 from agentdash.sessions.service.reader import SessionReader
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, bindings
-from agentdash.tui.keys.footer import USAGE, USAGE_NARROW, labelled, whole
+from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
+from agentdash.tui.keys.footer import USAGE, USAGE_NARROW, key_line, labelled, whole
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.messages import SessionsChanged
 from agentdash.tui.screens import usage_figures
@@ -26,7 +24,7 @@ from agentdash.tui.services.background import Requests
 from agentdash.tui.texts import usage_texts
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.drawing.text_lines import Line
-from agentdash.widgets.lists.row_list import Draw
+from agentdash.widgets.lists.row_list import Draw, line
 from agentdash.widgets.usage.plot import UsagePlot, UsageRows, key
 
 LEAST_SECONDS = 3.0
@@ -36,7 +34,8 @@ _LIST_CELLS = 2
 """Cells of the sign of a series before a name."""
 _WIDE = 80
 """Cells from which the keys have whole words."""
-_GAP = "  "
+_GAP = 2
+"""Cells between two keys."""
 
 T = TypeVar("T")
 
@@ -105,9 +104,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         """Show as many columns, sums and keys as fit."""
         width = self.size.width
         labels = USAGE if width >= _WIDE else USAGE_NARROW
-        pairs = whole(labelled(self._keymap, labels), width, len(_GAP))
-        texts = [Content.assemble((name, "bold $foreground"), f" {label}") for name, label in pairs]
-        self._keys.show_text(Content(_GAP).join(texts))
+        self._keys.show_text(key_line(whole(labelled(self._keymap, labels), width, _GAP), _GAP))
         self.call_after_refresh(self._show)
 
     @on(SessionsChanged)
@@ -124,13 +121,13 @@ class UsageScreen(Screen[ChosenUsage | None]):
     async def _read(self) -> None:
         """Read the figures of the view in a thread, and show them."""
         self._due, self._read_at = False, monotonic()
-        today = day_of(self._clock())
-        figures = await self._requests.ask(self._figures, self.view, today)
+        figures = await self._requests.ask(self._figures, self.view)
         if figures is not None:
             self.figures = figures
             self._show()
 
-    def _figures(self, view: UsageView, today: date) -> Figures:
+    def _figures(self, view: UsageView) -> Figures:
+        today = day_of(self._clock())
         table = self._reader.usage(usage_figures.query(view, today))
         return Figures(table, self._reader.usage(usage_figures.days_query(today)), today)
 
@@ -185,7 +182,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         items: list[Draw] = [partial(drawn, row) for row in self._rows]
         if figures.table.more:
             more = " " * _LIST_CELLS + usage_texts.MORE.format(count=figures.table.more)
-            items.append(lambda _: [((more, "dim"),)])
+            items.append(line((more, "dim")))
         self.list.show(items, self._cursor)
         if self._cursor == len(self._rows) - 1:
             self.list.reveal(len(items) - 1)

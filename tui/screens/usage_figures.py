@@ -104,8 +104,7 @@ def column_rows(figures: Figures, start: date) -> dict[str, UsageRow]:
 
 def picture(figures: Figures, view: UsageView) -> Picture:
     """Return the plot: a column for each period, also for those without usage."""
-    ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
-    own = _own(ranked, figures)
+    ranked, own = _ranked(figures, view)
     columns = []
     shown = starts(view.step, figures.today)
     for start in shown:
@@ -121,29 +120,29 @@ def picture(figures: Figures, view: UsageView) -> Picture:
     )
 
 
-def _own(ranked: Sequence[UsageRow], figures: Figures) -> tuple[str, ...]:
-    """Return the groups that have a series of their own; groups that are not in the list need the series of others."""
-    return bars.leading([*(row.group for row in ranked), *([OTHERS] if figures.table.more else ())])
+def _ranked(figures: Figures, view: UsageView) -> tuple[Sequence[UsageRow], Sequence[str]]:
+    """Return the rows, the largest first, and the groups that have a series of their own.
+
+    Groups that are not in the list need the series of others.
+    """
+    ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
+    return ranked, bars.leading([*(row.group for row in ranked), *([OTHERS] if figures.table.more else ())])
 
 
 def _legend(
     ranked: Sequence[UsageRow], own: Sequence[str], figures: Figures, view: UsageView
 ) -> list[tuple[int, str, str]]:
-    named = [
-        (number, _name(row, view), usage_texts.words(row, view.unit)) for number, row in enumerate(ranked[: len(own)])
-    ]
+    named = []
+    for number, row in enumerate(ranked[: len(own)]):
+        name = place(row.label) if view.by == "folder" else usage_texts.label(row, view.by)
+        named.append((number, one_line(name) or "-", usage_texts.words(row, view.unit)))
     beyond = [row for column in figures.table.columns for row in column.rows if row.group == OTHERS]
     others = [*ranked[len(own) :], *beyond]
     number = len(ranked) - len(named) + figures.table.more
     return [*named, (bars.MOST - 1, f"{number:,} others", _sum(others, view.unit))] if number else named
 
 
-def _name(row: UsageRow, view: UsageView) -> str:
-    return one_line(place(row.label) if view.by == "folder" else usage_texts.label(row, view.by)) or "-"
-
-
 def series_of(figures: Figures, view: UsageView) -> dict[str, int]:
     """Return the number of the series of each group."""
-    ranked = sorted(figures.table.rows, key=lambda row: -(usage_texts.value(row, view.unit) or 0.0))
-    own = _own(ranked, figures)
+    ranked, own = _ranked(figures, view)
     return {row.group: bars.number_of(row.group, own) for row in ranked}

@@ -1,20 +1,17 @@
 """One to four sessions on a screen of their own: ``agentdash watch``, and ``|`` in the dashboard."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Static
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.dialogs.gone import GoneScreen
-from agentdash.tui.dialogs.help import HelpScreen
-from agentdash.tui.keys.action_target import ActionTarget
 from agentdash.tui.keys.actions import watch_bindings
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.messages import SessionsChanged
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.screens.session_screen import SessionScreen
@@ -52,7 +49,6 @@ class WatchScreen(SessionScreen):
         ]
         self.set_class(len(self.details) > 1, "-several")
         self.set_class(len(self.details) > 2, "-many")
-        self.too_small = Static("", id="too-small", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the panes, and the keys that are valid now."""
@@ -68,11 +64,6 @@ class WatchScreen(SessionScreen):
             pane.open(session)
             self.mark_seen(session)
         self.show_words()
-
-    def on_resize(self) -> None:
-        """Redraw the lines that depend on the width."""
-        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
-        self.call_after_refresh(self.show_words)
 
     @property
     def current(self) -> Session | None:
@@ -96,20 +87,15 @@ class WatchScreen(SessionScreen):
     def show_words(self) -> None:
         """Update headlines, labels and valid keys."""
         for pane, session in zip(self.details, self._sessions, strict=True):
-            target = ActionTarget(session, [session])
-            effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
-            pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
+            self.show_texts(pane, session, ActionTarget(session, [session]))
         super().show_words()
 
     @on(SessionsChanged)
-    def _sessions_changed(self) -> None:
-        self._look_again()
-
     @work(exclusive=True, group="sessions")
     async def _look_again(self) -> None:
         """Update the shown sessions from the store."""
         for number, session in enumerate(self._sessions):
-            newest, reason = await self.requests.outcome(asyncio.to_thread(self._reader.get, session.id))
+            newest, reason = await self.requests.outcome(self._reader.get, session.id)
             if reason is not None and session.id not in self._gone:
                 self._gone.add(session.id)
                 self.app.push_screen(GoneScreen(session, self._reader.get, drafted=False))
@@ -120,10 +106,6 @@ class WatchScreen(SessionScreen):
                 self.details[number].viewer.read_on()
                 self.mark_seen(newest)
         self.show_words()
-
-    def action_help(self) -> None:
-        """Show the keys that are valid on a screen without a table."""
-        self.app.push_screen(HelpScreen(self.keymap, self._place, self._tour, read_only=self.read_only, table=False))
 
     async def action_back(self) -> None:
         """Leave a pane or a search, one at a time; else go back to the previous screen."""

@@ -1,8 +1,11 @@
-"""The calls of the manager, which run in threads, and the message on the screen that tells what came of them."""
+"""The calls of the manager, which run in threads, and the message on the screen that tells what came of them.
+
+Errors of the manager are in the dashboard's words: what to do is a key, where the command line names a command.
+"""
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,10 +14,32 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from agentdash.sessions.model.clock import monotonic
-from agentdash.sessions.model.errors import AgentdashError
+from agentdash.sessions.model.errors import AgentdashError, Remedy
 from agentdash.sessions.text.sanitize import clean
+from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.state.message_log import MessageLog, record
 from agentdash.widgets.drawing.text_lines import Kind, MessageLine
+
+_HELP: Mapping[Remedy, tuple[str, str]] = {
+    Remedy.WAIT_OR_STOP: ("Busy until its turn ends. {} to stop it.", "stop"),
+    Remedy.STOP: ("{fact} {} to stop them.", "stop"),
+    Remedy.RETRY: ("Plain command: no prompts. {} to run it again.", "retry"),
+    Remedy.PROMPT: ("Done: nothing to retry. {} to send a prompt.", "write_prompt"),
+    Remedy.RESTORE: ("In the trash. {} to restore it.", "undo"),
+    Remedy.RAISE_LIMIT: ("{fact} {} to duplicate it with a higher limit.", "new_like"),
+    Remedy.EXPLAIN: ("{fact} {} in its steps to see why.", "steps.explain"),
+    Remedy.CONTINUE: ("{fact} {} to continue it in a new session.", "continue"),
+    Remedy.DIAGNOSE: ("{fact} Make it writable first.", ""),
+}
+"""The sentence for each remedy, and the action whose key is in it."""
+
+
+def worded(error: AgentdashError, keymap: Keymap) -> str:
+    """Return an error's text with a key of the dashboard as the remedy."""
+    if error.remedy is None:
+        return str(error)
+    text, action = _HELP[error.remedy]
+    return text.format(keymap.name(action) if action else "", fact=error.fact)
 
 
 class CurrentMessage:
@@ -106,29 +131,35 @@ class Requests:
 
     async def done(self, call: Callable[..., object], *args: Any) -> bool:
         """Return whether a blocking call succeeded; an error is shown."""
-        _, reason = await self.outcome(asyncio.to_thread(call, *args))
+        _, reason = await self.outcome(call, *args)
         if reason is not None:
             self.show_error(reason)
         return reason is None
 
     async def expect(self, result: Awaitable[T]) -> T | None:
         """Return the awaited result; None after an error, which is shown."""
-        value, reason = await self.outcome(result)
+        value, reason = await self.outcome_awaited(result)
         if reason is not None:
             self.show_error(reason)
         return value
 
     async def outcome_of(self, call: Callable[..., T], *args: Any) -> T | None:
         """Return the result of a blocking call; None after an error, which is not shown."""
-        return (await self.outcome(asyncio.to_thread(call, *args)))[0]
+        return (await self.outcome(call, *args))[0]
 
     async def outcome(
-        self, result: Awaitable[T], *, passing: type[Exception] | tuple[()] = ()
+        self, call: Callable[..., T], *args: Any, passing: type[Exception] | tuple[()] = ()
     ) -> tuple[T | None, str | None]:
-        """Return the result and None, or None and the error text, which the caller shows.
+        """Return the result of a blocking call and None, or None and the error text, which the caller shows.
 
         An error of the type ``passing`` is raised: the caller handles it.
         """
+        return await self.outcome_awaited(asyncio.to_thread(call, *args), passing)
+
+    async def outcome_awaited(
+        self, result: Awaitable[T], passing: type[Exception] | tuple[()] = ()
+    ) -> tuple[T | None, str | None]:
+        """Return the same of what is awaited."""
         try:
             return await result, None
         except passing:

@@ -9,7 +9,6 @@ from agentdash.sessions.storage.prompts.drafts import NO_SESSION, DraftFiles
 WRITE_SECONDS = 1.0
 """Delay after the first key that is not on disk yet, so that a draft is written at most once a second."""
 
-
 _AT_ONCE_SECONDS = 0.001
 """A timer of Textual (8.2) divides by its time, which must not be 0."""
 

@@ -22,7 +22,6 @@ from agentdash.widgets.drawing.short_forms import place
 OSC52_MOST = 74_000
 """Maximum bytes of Base64 that terminals accept (xterm's limit is the smallest that matters)."""
 
-
 SECURE = {"LESSSECURE": "1"}
 """less then runs no command and writes no file (less(1), SECURITY)."""
 

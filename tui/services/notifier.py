@@ -60,7 +60,6 @@ class Notifier:
         plain_ascii: bool = False,
     ) -> None:
         self._host = host
-        self._later = host.set_timer
         self._env = env
         self._terminal = settings.terminal
         self._on = settings.on
@@ -89,7 +88,7 @@ class Notifier:
             return
         wanted = [notice for notice in self._watcher.update(updated, self._host.reading) if notice.event in self._on]
         if wanted and not self._pending:
-            self._later(GATHER_SECONDS, lambda: self._host.run_worker(self._tell()))
+            self._host.set_timer(GATHER_SECONDS, lambda: self._host.run_worker(self._tell()))
         self._pending += wanted
 
     def use(self, settings: NotifySettings) -> None:
@@ -138,13 +137,11 @@ class Notifier:
                 self._host.write_to_terminal(now.sequence(*merged(ours)))
 
     def _news(self, notices: Iterable[Notice]) -> list[Notice]:
-        """Return the notices that the user neither reads now nor has dealt with."""
-        reading = self._host.reading
-        return [notice for notice in notices if notice.session not in reading and self._stands(notice)]
+        """Return the notices that the user neither reads now nor has dealt with.
 
-    def _stands(self, notice: Notice) -> bool:
-        """Return whether the user has not dealt with the notice yet.
-
-        Always true if only some sessions are shown: that marks them as seen even if the user did not look.
+        If only some sessions are shown, none is dealt with: that marks them as seen even if the user did not look.
         """
-        return self._only is not None or (self._watcher is not None and self._watcher.stands(notice))
+        unread = [notice for notice in notices if notice.session not in self._host.reading]
+        if self._only is not None:
+            return unread
+        return [notice for notice in unread if self._watcher is not None and self._watcher.stands(notice)]

@@ -29,10 +29,8 @@ def _hold(done: ByHand) -> None:
 class OwnInterfaces(Actions):
     """Opens agents' own interfaces from the dashboard, which waits."""
 
-    async def take_over(self, session: Session | None) -> None:
+    async def take_over(self, session: Session) -> None:
         """Open the interface of a session, and show what became of what was said there."""
-        if session is None:
-            return
         from textual.app import SuspendNotSupported
 
         from agentdash.tui.texts import takeover_texts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentdash.widgets.asks.answer_field import AnswerDraft
+    from agentdash.widgets.asks.question_form import AnswerDraft
 
 MOST = 100
 """Asks whose answers are kept; the oldest is forgotten."""

@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.rules.filter_query import Filter, parse
+from agentdash.sessions.rules.filter_query import parse
 from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping
 from agentdash.widgets.table.row_model import Chooser
 
@@ -65,14 +65,14 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
             UsageError: the filter is not valid.
         """
         filters = [asked for asked in (parse(self.filter), parse(QUICK.get(self.quick, ("", ""))[1])) if asked]
-        if not filters and not self.folder:
+        folder = self.folder
+        if not filters and not folder:
             return None
-        timed = any(asked.timed for asked in filters)
-        return Chooser(lambda session, now: _meant(session, now, filters, self.folder), timed)
 
+        def is_meant(session: Session, now: int) -> bool:
+            return (not folder or session.cwd == folder) and all(asked.matches(session, now) for asked in filters)
 
-def _meant(session: Session, now: int, filters: list[Filter], folder: str) -> bool:
-    return (not folder or session.cwd == folder) and all(asked.matches(session, now) for asked in filters)
+        return Chooser(is_meant, any(asked.timed for asked in filters))
 
 
 BUILT_IN = {
@@ -85,7 +85,6 @@ BUILT_IN = {
     "trash": View(filter="is:deleted"),
 }
 """Views that always exist."""
-
 
 _AWAY = frozenset({"archived", "deleted"})
 

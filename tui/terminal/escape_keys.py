@@ -192,8 +192,8 @@ class EscapeParser(KeyParser):
     def _pressed(self, sequence: str) -> list[Message]:
         """Return the keys of an Esc and one or more characters that are not a key's sequence."""
         first, rest = sequence[1], sequence[2:]
-        plain = self.keys(first)
-        later = [key for character in rest for key in self.keys(character)]
+        plain = self.encoded(first)
+        later = [key for character in rest for key in self.encoded(character)]
         if len(plain) != 1:
             return [events.Key("escape", ESC), *plain, *later]
         return [EscapedKey(tuple(self._names(first, plain[0])), plain[0]), *later]
@@ -204,7 +204,7 @@ class EscapeParser(KeyParser):
         if character.isupper():
             yield f"alt+shift+{character.lower()}"
         # Alt+F is Ctrl+Right in a text field; a character (Alt+1 is "¡" on some keyboards) is not the name of a key.
-        yield from (key.key for key in self.keys(ESC + character) if key.character is None)
+        yield from (key.key for key in self.encoded(ESC + character) if key.character is None)
 
 
 def _split(held: str, character: str) -> tuple[str, str]:

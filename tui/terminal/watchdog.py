@@ -111,7 +111,8 @@ class Watchdog:
                 watched = self._terminal
                 if watched is not None:
                     poll.register(watched, 0)  # a hang-up is reported unasked
-            for descriptor, event in poll.poll(self._left_ms()):
+            left_ms = None if self._deadline is None else max(0.0, self._deadline - monotonic()) * 1000
+            for descriptor, event in poll.poll(left_ms):
                 if descriptor == self._heard:
                     self._hear(os.read(self._heard, 512))
                 elif event & (select.POLLHUP | select.POLLNVAL):
@@ -119,9 +120,6 @@ class Watchdog:
                     self._begin(signal.SIGHUP)
             if self._deadline is not None and monotonic() >= self._deadline and not self._resting:
                 self._end()
-
-    def _left_ms(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - monotonic()) * 1000
 
     def _hear(self, told: bytes) -> None:
         for byte in told:

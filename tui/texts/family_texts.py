@@ -4,7 +4,6 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.service.lifecycle.stop_family import StopPreview
 from agentdash.sessions.text.units import count
-from agentdash.tui.texts import screen_texts as texts
 from agentdash.tui.texts.screen_texts import title
 
 NO_LEAD = "It has no lead among the sessions."
@@ -45,17 +44,17 @@ AFTER = "at once; or the id of a session to wait for"
 
 def started(session: Session) -> str:
     """Return the message after a session was started without waiting."""
-    return f'Started "{texts.title(session)}".'
+    return f'Started "{title(session)}".'
 
 
 def question(session: Session) -> str:
     """Return the heading of the list of sessions for which one can wait."""
-    return f'"{texts.title(session)}" waits for'
+    return f'"{title(session)}" waits for'
 
 
 def offer(session: Session) -> str:
     """Return a session of that list: its state, its id and its title."""
-    return f"{session.status:<8} {session.short_id}  {texts.title(session)}"
+    return f"{session.status:<8} {session.short_id}  {title(session)}"
 
 
 NO_OTHER = "There is no other session to wait for."
@@ -64,5 +63,5 @@ NO_OTHER = "There is no other session to wait for."
 def waits(session: Session, other: Session) -> str:
     """Return the message after a session was made to wait for another one."""
     if session.after is None:
-        return f'Started "{texts.title(session)}": "{texts.title(other)}" is done.'
-    return f'"{texts.title(session)}" waits for "{texts.title(other)}".'
+        return f'Started "{title(session)}": "{title(other)}" is done.'
+    return f'"{title(session)}" waits for "{title(other)}".'

@@ -13,8 +13,7 @@ from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.sessions.text.units import age, count
-from agentdash.tui.texts import screen_texts as texts
-from agentdash.tui.texts.screen_texts import title
+from agentdash.tui.texts.screen_texts import quoted, title
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import Row, Span
 from agentdash.widgets.lists.row_list import Entry
@@ -219,16 +218,14 @@ def prompt_entries(prompts: Sequence[PastPrompt], now: int) -> list[Entry]:
 
 def template_entries(templates: Mapping[str, PromptTemplate]) -> list[Entry]:
     """Return the lines of the list of templates."""
-    return [
-        Entry(head=name, note=template.description, text=template.text) for name, template in templates.items()
-    ]  # fmt: skip
+    return [Entry(head=name, note=one.description, text=one.text) for name, one in templates.items()]
 
 
 def broadcast_effect(text: str, skipped: int, *, template: str = "") -> str:
     """Return the effect of a prompt to several sessions; of a template, ``text`` is the first session's prompt."""
     sends = f"Sends template {template} to each, filled in. The first gets" if template else "Sends"
     others = f" Skips {count(skipped, 'session')} that cannot take a prompt." if skipped else ""
-    return f"{sends} {texts.quoted(text)}{'.' if template else ' to each.'}{others}"
+    return f"{sends} {quoted(text)}{'.' if template else ' to each.'}{others}"
 
 
 _LETTERS = "abcdefghi"

@@ -74,12 +74,9 @@ def install_lines(agents: Sequence[AgentInfo]) -> list[str]:
     """Return a line per agent with the command that installs it."""
     known = [agent for agent in agents if agent.hint]
     wide = max((len(agent.name) for agent in known), default=0)
-    return [f"{agent.name:<{wide}}  {_command_of(agent.hint)}" for agent in known]
-
-
-def _command_of(hint: str) -> str:
-    """Return the command in backticks in a hint, or the whole hint if there is none."""
-    return hint.split("`")[1] if hint.count("`") == 2 else hint
+    # A hint has its command in backticks, or is one.
+    commands = [agent.hint.split("`")[1] if agent.hint.count("`") == 2 else agent.hint for agent in known]
+    return [f"{agent.name:<{wide}}  {command}" for agent, command in zip(known, commands, strict=True)]
 
 
 def not_offered(agent: str) -> str:

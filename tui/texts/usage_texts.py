@@ -151,12 +151,12 @@ def sums(table: UsageTable) -> list[str]:
     return parts
 
 
-def fitting(parts: Sequence[str], width: int, gap: str = "   ") -> str:
+def fitting(parts: Sequence[str], width: int) -> str:
     """Return as many parts as fit, from the left; the first one always."""
     kept = list(parts)
-    while len(kept) > 1 and cell_width(gap.join(kept)) > width:
+    while len(kept) > 1 and cell_width("   ".join(kept)) > width:
         kept.pop()
-    return cut(gap.join(kept), width)
+    return cut("   ".join(kept), width)
 
 
 def _priced(table: UsageTable) -> str:

@@ -22,7 +22,6 @@ from agentdash.widgets.steps.step_document import DIFF_READ, answer, nothing
 YES, NO, UNSET = "yes", "no", "not set"
 """The words for the values of a boolean."""
 
-
 _BOOLEANS = {YES: "true", NO: "false"}
 
 

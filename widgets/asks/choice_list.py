@@ -6,14 +6,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.strip import Strip
 
 from agentdash.sessions.rules.asks.model import Choice
 from agentdash.widgets.asks.ask_document import brief
 from agentdash.widgets.document.flow import cut_spans, flow
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.lists.row_list import RowList
-from agentdash.widgets.lists.virtual_list import VirtualList
 
 MOST_LINES = 8
 """Most lines of the list; it scrolls beyond them."""
@@ -33,6 +31,7 @@ class ChoiceList(RowList, can_focus=True):
         Binding("space", "mark", "mark", show=False),
         Binding("enter", "take", "take", show=False),
     ]
+    whole_items = True
 
     class Taken(Message):
         """The user answered with what is marked."""
@@ -89,14 +88,6 @@ class ChoiceList(RowList, can_focus=True):
         if not self._several:
             self.action_mark()
         self.post_message(self.Taken())
-
-    def strips(self, item: int) -> list[Strip]:
-        """The drawn lines of a choice; the cursor is brighter while the list has the focus."""
-        drawn = VirtualList.strips(self, item)
-        if item != self.cursor:
-            return drawn
-        over = "cursor" if self.has_focus else "cursor-blurred"
-        return [self._painter.strip(row, self.size.width, over=over) for row in self.rows(item, self.columns)]
 
     def _row(self, at: int, width: int) -> list[Row]:
         choice = self._choices[at]

@@ -9,7 +9,6 @@ Span = tuple[str, str]
 
 Row = tuple[Span, ...]
 
-
 _MIN_WIDTH = 4
 
 

@@ -3,47 +3,15 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.index.kind_codes import FAILED, NESTED, table
 
-
-class Steps(Protocol):
-    """An immutable sequence of steps, numbered from 0; cheap to query at any length."""
-
-    def __len__(self) -> int:
-        """The number of steps."""
-
-    def step(self, item: int) -> Step:
-        """A step, without the middle of very long texts."""
-
-    def turn(self, item: int) -> int:
-        """The turn of a step."""
-
-    @property
-    def repeats(self) -> "array[int]":
-        """The steps that only repeat an earlier one, in order; a list without a filter leaves them out."""
-
-    def turn_starts(self) -> list[int]:
-        """The first step of each turn."""
-
-    def extends(self, earlier: Any) -> bool:
-        """Return whether it begins with all steps of an earlier sequence of the same session."""
-
-    def moved(self, earlier: Any, item: int) -> int:
-        """The number here of a step of an earlier sequence."""
-
-    def count(self, marked: bytes) -> int:
-        """The number of steps that a table of ``kinds`` marks."""
-
-    def matching(self, marked: bytes) -> "array[int]":
-        """The marked steps, in order."""
-
-    def next_marked(self, marked: bytes, item: int, direction: int) -> int | None:
-        """The nearest marked step after (1) or before (-1) ``item``."""
+if TYPE_CHECKING:
+    from agentdash.sessions.transcript.snapshot import View
 
 
 class Group(Struct, frozen=True):
@@ -92,7 +60,7 @@ def union(keys: Collection[str]) -> bytes:
 class FilteredSteps:
     """A sequence of steps without those that only repeat an earlier one, or only its steps of some groups."""
 
-    def __init__(self, steps: Steps | None = None, groups: frozenset[str] = frozenset()) -> None:
+    def __init__(self, steps: "View | None" = None, groups: frozenset[str] = frozenset()) -> None:
         self.steps = steps
         self.groups = groups
         """The keys of the shown groups; an empty set means all."""
@@ -153,7 +121,7 @@ class FilteredSteps:
         return min(beyond, key=lambda start: abs(start - item), default=None)
 
     @property
-    def _there(self) -> Steps:
+    def _there(self) -> "View":
         if self.steps is None:
             raise IndexError("there are no steps")
         return self.steps

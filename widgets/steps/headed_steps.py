@@ -65,10 +65,6 @@ class Unread(Struct, frozen=True):
     item: int
     label: str
 
-    def row(self, width: int) -> Row:
-        """A rule with the label."""
-        return rule(self.label, width, role="good")
-
 
 def edged(row: Row, cells: int = 1) -> Row:
     """The row moved right, for the cursor.  The blanks take the first role: each change costs bytes."""
@@ -180,7 +176,7 @@ class HeadedSteps:
             lines = (line for line in (note.mode, note.prompt) if line)
             rows += [edged(cut_row(line, max(1, width - _MARGIN)), _MARGIN) for line in lines]
         if self.unread is not None and self.unread.item == steps.item(position):
-            rows.append(self.unread.row(width))
+            rows.append(rule(self.unread.label, width, role="good"))
         manner = structs.replace(self.manner, level=self._level_of(step))
         cells = self.digits + 1 if self.digits and width >= NUMBERS_ROOM else 0
         own = [marked(row, self.needle) for row in self._own_rows(step, width - 1 - cells, manner)]

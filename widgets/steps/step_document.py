@@ -220,15 +220,12 @@ def _change(change: Change, cwd: str | None) -> Block:
     for fact in (*details, *counts):
         caption += [("  ", ""), fact]
     if not change.diff:
-        return Spans([((), ((_no_diff(change), "dim"),))], tuple(caption))
+        why = blocks.diff_remark(change) or ("empty diff" if change.lines == (0, 0) else "no diff from the agent")
+        return Spans([((), ((why, "dim"),))], tuple(caption))
     text = created_text(change.diff) if change.kind == "add" else None
     if text is None:
         return Diff(change.diff, tuple(caption))
     return CodeBlock(Code(text, language_of(change.path)), tuple(caption), numbered=True)
-
-
-def _no_diff(change: Change) -> str:
-    return blocks.diff_remark(change) or ("empty diff" if change.lines == (0, 0) else "no diff from the agent")
 
 
 _COUNTED = (("+", "added"), ("-", "removed"))

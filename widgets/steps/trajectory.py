@@ -1,7 +1,7 @@
 """The steps of one session: a list with a cursor, folds, filters and jumps, and its keys."""
 
 from collections.abc import Callable, Collection
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import structs
 from textual.binding import Binding, BindingType
@@ -12,9 +12,12 @@ from agentdash.sessions.model.session import Step, StepStatus
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
-from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps, Steps
+from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps
 from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread
 from agentdash.widgets.steps.step_lines import WHOLE, Manner
+
+if TYPE_CHECKING:
+    from agentdash.sessions.transcript.snapshot import View
 
 STEP_KEYS: list[BindingType] = [
     Binding("j,down", "step(1)", "next step (long steps: line down)", show=False, id="steps.down"),
@@ -36,7 +39,6 @@ STEP_KEYS: list[BindingType] = [
     *(Binding(group.key, f"group('{group.key}')", "", show=False) for group in GROUPS),
     Binding("0", "all", "all kinds of steps", show=False, id="steps.all"),
 ]
-
 
 BACK = 50
 """Most places to go back to."""
@@ -86,7 +88,7 @@ class Trajectory(VirtualList):
         """The numbers of the drawn steps that lack their diffs."""
 
     @property
-    def steps(self) -> Steps | None:
+    def steps(self) -> "View | None":
         """The current sequence of steps."""
         return self._list.steps
 
@@ -117,7 +119,7 @@ class Trajectory(VirtualList):
         self.post_message(self.Filtered())
 
     def show(
-        self, steps: Steps, changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
+        self, steps: "View", changed: Collection[int] = (), *, turn_notes: TurnNotes | None = None, cuts: Cuts = NO_CUTS
     ) -> None:
         """Show a newer sequence of the same session.
 

@@ -196,7 +196,6 @@ class Selection:
 
 CACHED_STRIPS = 512
 
-
 _AGENT_CELLS = (5, 11)
 """Least and greatest width of the names of agents, unless the user chose one: as wide as the longest on the screen."""
 

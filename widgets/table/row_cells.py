@@ -1,7 +1,7 @@
 """A session as the cells of its row, on one line or two: pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ from agentdash.widgets.table.row_detail import detail
 
 STUCK = "stuck"
 
-_ROLES = {
+_ROLES: Mapping[str, str] = {
     Status.WAITING: "attention",
     STUCK: "attention",
     Status.RUNNING: "running",
@@ -63,7 +63,7 @@ def lifecycle_sign(session: Session) -> str:
 def _forms(total: FamilySum) -> Iterator[list[Cell]]:
     """The forms from the longest to the shortest: without tokens, without words, without money."""
     words = (f"{units.count(total.workers, 'worker')}:", "dim")
-    spaced = [(f"{number} {_mark(state)}", _ROLES[_status(state)]) for state, number in total.states]
+    spaced = [(f"{number} {_mark(state)}", _ROLES[state]) for state, number in total.states]
     dense = [(text.replace(" ", ""), role) for text, role in spaced]
     tokens = [(f" {text}", "dim")] if (text := _tokens(total)) else []
     money = [(f" {text}", "dim")] if (text := cost_words(total.cost)) else []
@@ -71,10 +71,6 @@ def _forms(total: FamilySum) -> Iterator[list[Cell]]:
     yield [words, *spaced, *money]
     yield [*dense, *money]
     yield dense
-
-
-def _status(state: str) -> str:
-    return state if state == STUCK else Status(state)
 
 
 def _mark(state: str) -> str:
@@ -173,7 +169,7 @@ def row_cells(
     signs = lifecycle_sign(session) + fork_sign(session)
     title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
     if family is not None:
-        beside = room - taken_by(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
+        beside = room - cells_taken(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
         marks = [*family_cells(family, beside), *marks]
     if form.lines == 1:
         return (
@@ -206,7 +202,7 @@ def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
 
 def _on_one_line(title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int) -> list[Cell]:
     """The title, the marks of its queue and, if there is room, the detail."""
-    rest = room - cell_width(title) - 1 - taken_by(marks)
+    rest = room - cell_width(title) - 1 - cells_taken(marks)
     if not remark[0] or rest < min(DETAIL_LEAST, cell_width(remark[0]) + 2):
         return _titled(title, title_role, marks, room)
     shortened = (pad(_cut_detail(f"{glyphs.BETWEEN} {remark[0]}", rest), rest), remark[1])
@@ -215,17 +211,12 @@ def _on_one_line(title: str, title_role: str, marks: Sequence[Cell], remark: Cel
 
 def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> list[Cell]:
     """The title with the marks of its queue behind it, in ``room`` cells; the title is cut, not the marks."""
-    least = room - taken_by(marks)
+    least = room - cells_taken(marks)
     if not marks or least < _TITLE_LEAST:
         return [(pad(cut_title(title, room), room), title_role)]
     shown = cut_title(title, least)
     *first, (text, mark_role) = marks
     return [(shown, title_role), *first, (pad(text, cell_width(text) + least - cell_width(shown)), mark_role)]
-
-
-def taken_by(marks: Sequence[Cell]) -> int:
-    """Cells of the marks, each with the blank before it."""
-    return cells_taken(marks)
 
 
 def queue_marks(session: Session) -> list[Cell]:

@@ -2,7 +2,7 @@
 
 import re
 
-from agentdash.sessions.model.session import Activity, Plan, Session, Status, StepKind, StoppedBy, Stopping
+from agentdash.sessions.model.session import Activity, Session, Status, StepKind, StoppedBy, Stopping
 from agentdash.sessions.rules.attention import SILENT_MS, silence, unconfirmed
 from agentdash.sessions.text import units
 from agentdash.sessions.text.relative_paths import below
@@ -113,16 +113,11 @@ def _plain(text: str) -> str:
 
 
 def _work(session: Session, now: int) -> str:
-    """The open item of the plan and the present activity."""
+    """The open item of the plan with its number, ``2/5 Freeze the clock``, or ``5/5`` at its end; and the activity."""
     plan, activity = session.plan, session.activity
-    parts = [_open_item(plan)] if plan is not None else []
+    parts = [one_line(f"{min(plan.done + 1, plan.total)}/{plan.total} {plan.item}")] if plan is not None else []
     parts += [_doing(activity, now, session.cwd)] if activity is not None else []
     return f" {glyphs.BETWEEN} ".join(parts)
-
-
-def _open_item(plan: Plan) -> str:
-    """The plan's open item with its number: ``2/5 Freeze the clock``; ``5/5`` if all are done."""
-    return one_line(f"{min(plan.done + 1, plan.total)}/{plan.total} {plan.item}")
 
 
 def _doing(activity: Activity, now: int, cwd: str) -> str:

@@ -16,16 +16,16 @@ from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.table.ordering import Arrangement, Grouping
 
 _GROUPS = (
-    ("waiting", "waiting", Status.WAITING, "$text-warning bold"),
-    ("stuck", "stuck", None, "$text-warning bold"),
-    ("asking", "asking", Status.WAITING, "$text-warning bold"),
-    ("running", "running", Status.RUNNING, "$text-primary"),
-    ("by hand", "by hand", None, "$text-primary"),
-    ("queued", "queued", Status.QUEUED, MUTED),
-    ("failed new", "new", Status.FAILED, "$text-error"),
-    ("done new", "new", Status.DONE, "$text-success"),
+    ("waiting", "waiting", glyphs.STATES[Status.WAITING], "$text-warning bold"),
+    ("stuck", "stuck", glyphs.STUCK, "$text-warning bold"),
+    ("asking", "asking", glyphs.STATES[Status.WAITING], "$text-warning bold"),
+    ("running", "running", glyphs.STATES[Status.RUNNING], "$text-primary"),
+    ("by hand", "by hand", glyphs.MARKS[MarkKind.TAKEOVER], "$text-primary"),
+    ("queued", "queued", glyphs.STATES[Status.QUEUED], MUTED),
+    ("failed new", "new", glyphs.STATES[Status.FAILED], "$text-error"),
+    ("done new", "new", glyphs.STATES[Status.DONE], "$text-success"),
 )
-"""Each group's words, as in the table's state column; the short form for a narrow screen."""
+"""Each group's words, as in the table's state column; the short form for a narrow screen; its mark and its style."""
 _MEMBERS = {
     Status.WAITING: "waiting",
     Status.STARTING: "running",
@@ -37,7 +37,6 @@ _ENDED = {
     Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new", Status.STOPPED: "failed new",
 }  # fmt: skip
 """The group of an ended session until the user has seen it; after that it has none."""
-
 
 _NUMBERS = 2
 """The form of the counts without words."""
@@ -125,12 +124,11 @@ def counts(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequen
 def _groups(tally: Tally, form: int) -> Content:
     """The counts with words (form 0), with short words (1), or as numbers after their marks (2)."""
     parts = []
-    for name, short, status, style in _GROUPS:
+    for name, short, mark, style in _GROUPS:
         number = tally.groups[name]
-        if form == _NUMBERS and status is Status.WAITING:  # one mark, one number
+        if form == _NUMBERS and name in ("waiting", "asking"):  # one mark, one number
             number = tally.groups["waiting"] + tally.groups["asking"] if name == "waiting" else 0
         if number:
-            mark = glyphs.STATES[status] if status else _without_status(name)
             text = f"{mark} {number} {(name, short, '')[form]}"
             parts.append(Content.styled(text.rstrip(), style))
     return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
@@ -140,11 +138,6 @@ def _sums(tally: Tally) -> str:
     tokens = f"{tokens_words(tally.tokens, tally.tokens_missing)} tok" if tally.tokens else ""
     cost = tally.cost
     return "  ".join(filter(None, (tokens, cost_words(cost) if cost.known_usd or cost.missing else "")))
-
-
-def _without_status(name: str) -> str:
-    """The character of a group that has no status of its own."""
-    return glyphs.MARKS[MarkKind.TAKEOVER] if name == "by hand" else glyphs.STUCK
 
 
 def _group(session: Session) -> str:

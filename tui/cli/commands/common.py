@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.service.reader import SessionReader
     from agentdash.tui.render.style import Style
 
-F = TypeVar("F", bound=Callable[..., Any])
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def open_manager() -> "SessionManager":
@@ -97,15 +97,22 @@ def _completed(incomplete: str, *, live: bool) -> list[CompletionItem]:
     return [item for item in items if item.value.startswith(incomplete)]
 
 
-def json_option(command: F) -> F:
-    """Add ``--json``: print the documented schema, raw, on stdout."""
-    return click.option("--json", "as_json", is_flag=True, help="Output JSON.")(command)
+def options(*parts: Callable[[Any], Any]) -> Callable[[Verb], Verb]:
+    """Return a decorator that adds options and arguments, in their order in the help."""
+
+    def decorated(verb: Verb) -> Verb:
+        for part in reversed(parts):
+            verb = part(verb)
+        return verb
+
+    return decorated
 
 
-def raw_option(command: F) -> F:
-    """Add ``--raw``: print a command's output byte for byte, on a terminal too."""
-    return click.option("--raw", is_flag=True, help="Keep control sequences (terminal only).")(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Output JSON.")
+"""Prints the documented schema, raw, on stdout."""
 
+raw_option = click.option("--raw", is_flag=True, help="Keep control sequences (terminal only).")
+"""Prints a command's output byte for byte, on a terminal too."""
 
 MOST_NUMBER = (1 << 63) - 1
 """The greatest number that an option passes to the database: SQLite has no greater ones."""
@@ -131,24 +138,15 @@ def stated(context: click.Context) -> list[str]:
     return [one.opts[0] for one in context.command.params if source(one.name or "") is ParameterSource.COMMANDLINE]
 
 
-def id_argument(command: F) -> F:
-    """Add an argument for one session: an id, a unique prefix of one, or ``@last``."""
-    return click.argument("ref", metavar="ID", shell_complete=complete_ids)(command)
+id_argument = click.argument("ref", metavar="ID", shell_complete=complete_ids)
+"""One session: an id, a unique prefix of one, or ``@last``."""
 
+ids_argument = click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
+live_ids_argument = click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)
+"""One or more sessions, completed to those that have not ended or have processes."""
 
-def ids_argument(command: F) -> F:
-    """Add an argument for one or more sessions."""
-    return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)(command)
-
-
-def live_ids_argument(command: F) -> F:
-    """Add an argument for one or more sessions, completed to those that have not ended or have processes."""
-    return click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)(command)
-
-
-def prompt_argument(command: F) -> F:
-    """Add an argument for the prompt: see :func:`read_prompt`."""
-    return click.argument("words", metavar="[PROMPT] [-]", nargs=-1)(command)
+prompt_argument = click.argument("words", metavar="[PROMPT] [-]", nargs=-1)
+"""The prompt: see :func:`read_prompt`."""
 
 
 def style(*, full: bool = False, err: bool = False) -> "Style":
@@ -237,6 +235,14 @@ def print_json(value: Any) -> None:
     from agentdash.sessions.rules.json_schema import dump
 
     print_bytes(dump(value))
+
+
+def print_one(value: Any, line: str, *, as_json: bool, painted: bool = True) -> None:
+    """Print a result: its value as JSON, or else its line; see :func:`print_lines`."""
+    if as_json:
+        print_json(value)
+    else:
+        print_lines([line], painted=painted)
 
 
 def print_bytes(data: bytes) -> None:

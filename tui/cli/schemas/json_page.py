@@ -44,11 +44,8 @@ def page() -> str:
 
 def _verb(verb: str) -> tuple[str, str]:
     printed = [f"{'list of ' * name.endswith('[]')}{_link(name.removesuffix('[]'))}" for name in VERBS[verb]]
-    return f"[`{verb}`](commands.md#agentdash-{verb.replace(' ', '-')})", f"{', or '.join(printed)}{_each(verb)}"
-
-
-def _each(verb: str) -> str:
-    return f"; {LINES[verb]}" if verb in LINES else ""
+    each = f"; {LINES[verb]}" if verb in LINES else ""
+    return f"[`{verb}`](commands.md#agentdash-{verb.replace(' ', '-')})", f"{', or '.join(printed)}{each}"
 
 
 def _link(document: str) -> str:

@@ -22,10 +22,9 @@ from agentdash.tui.dialogs.asking.settling import Settling
 from agentdash.tui.messages import SessionsChanged
 from agentdash.tui.state.answer_drafts import AnswerDrafts
 from agentdash.tui.texts import ask_texts
-from agentdash.widgets.asks.answer_field import AnswerDraft
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
-from agentdash.widgets.asks.question_form import QuestionForm
+from agentdash.widgets.asks.question_form import AnswerDraft, QuestionForm
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.choice import Field
 

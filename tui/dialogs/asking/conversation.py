@@ -107,21 +107,13 @@ class ConversationScreen(ModalScreen[bool]):
         if self._box is not None and not self._acting:
             self._box.keep(self._input.text)
 
-    @on(PromptInput.Sent)
-    def _sent(self, event: PromptInput.Sent) -> None:
-        event.stop()
-        self.action_act()
-
     @on(PromptInput.Left)
-    def _left(self, event: PromptInput.Left) -> None:
-        event.stop()
-        self.action_leave()
-
     def action_leave(self) -> None:
         """Close, and do nothing."""
         if not self._acting:
             self.dismiss(False)
 
+    @on(PromptInput.Sent)
     def action_act(self) -> None:
         """Do it once; an empty text does nothing if one is needed."""
         text = self._input.text if self._box is not None else ""

@@ -1,8 +1,8 @@
-"""The dialogs that start a session, and that continue a conversation in a new one."""
+"""The dialogs that start a session, and that continue a conversation in a new one; or that no agent is installed."""
 
 import asyncio
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar
 
 from msgspec import structs
@@ -11,12 +11,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.launch import Launch, Start
+from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.settings.sections import MOST_COPIES
 from agentdash.sessions.text.sanitize import cell_width, clean
+from agentdash.tui.dialogs.dialog import Dialog
 from agentdash.tui.dialogs.starting.offer import (
     Begin,
     Chosen,
@@ -158,9 +161,6 @@ class NewSessionScreen(ModalScreen[None]):
     @on(Choice.Changed)
     @on(Input.Changed)
     @on(TextArea.Changed)
-    def _changed(self) -> None:
-        self._show_command()
-
     @work(exclusive=True, group="plan")
     async def _show_command(self) -> None:
         self._danger.display = self.fields.dangerous
@@ -200,6 +200,8 @@ class NewSessionScreen(ModalScreen[None]):
             self._known_folder = None
             self._show_command()
 
+    @on(PromptInput.Sent)
+    @on(Input.Submitted)
     def action_start(self) -> None:
         """Start, from any field."""
         self._try()
@@ -212,11 +214,6 @@ class NewSessionScreen(ModalScreen[None]):
     @on(TextArea.Changed)
     def _keep_text(self) -> None:
         self._keep(self.fields.draft)
-
-    @on(PromptInput.Sent)
-    @on(Input.Submitted)
-    def _send(self) -> None:
-        self._try()
 
     @work(group="start")
     async def _try(self) -> None:
@@ -302,3 +299,23 @@ class ContinueScreen(NewSessionScreen):
         if copies is not None:
             copies.display = False
         self.call_later(self.fields.prompt.select_all)  # the first key replaces the prompt that is offered
+
+
+class NoAgentScreen(Dialog[None], inherit_bindings=False):
+    """Shows the command that installs each agent, and the way to try agentdash without one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, agents: Sequence[AgentInfo]) -> None:
+        super().__init__("No agent installed", "Esc close")
+        self._agents = agents
+
+    def body(self) -> Iterable[Widget]:
+        """Yield the commands, and the way without them."""
+        yield Static("\n".join(texts.install_lines(self._agents)), markup=False)
+        yield Static(
+            "agentdash searches PATH; set `bin` in [agents.codex] to use another path.\n"
+            "Try it without one: `agentdash demo`.",
+            markup=False,
+            classes="consequence",
+        )

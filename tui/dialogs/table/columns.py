@@ -1,7 +1,6 @@
 """The dialogs for the table's columns (choice, order, widths) and for its saved views."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -12,8 +11,8 @@ from textual.widgets import Input
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.tui.state.table_views import BUILT_IN, QUICK, View
-from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.inputs.history import HistoryInput
+from agentdash.widgets.lists.row_list import Draw, line
 from agentdash.widgets.table.columns import COLUMNS, USUAL, Choice, columns
 from agentdash.widgets.table.status_line import GROUPED
 
@@ -51,16 +50,16 @@ class ColumnsScreen(ListDialog[None]):
 
     def _fill(self, at: int) -> None:
         self._fitting = {column.heading for column in columns(self._width, self._choice)}
-        self.show([partial(self._line, name) for name in self._names], at)
+        self.show([self._line(name) for name in self._names], at)
 
-    def _line(self, name: str, _: int) -> list[Row]:
+    def _line(self, name: str) -> Draw:
         column = COLUMNS[name]
         mark = "x" if name in self._shown else " "
         width = self._widths.get(name, column.width)
         hidden = name in self._shown and name not in self._fitting
         note = "  hidden: too narrow" if hidden else ""
         help_ = (f" {width:>2}  {column.help}", "dim")
-        return [((f"[{mark}] ", "text"), (f"{name:<8}", "strong"), help_, (note, "attention"))]
+        return line((f"[{mark}] ", "text"), (f"{name:<8}", "strong"), help_, (note, "attention"))
 
     @property
     def _choice(self) -> Choice:
@@ -131,7 +130,7 @@ class ViewsScreen(ListDialog[View]):
 
     def _fill(self) -> None:
         self._views = self._saved | {name: view for name, view in BUILT_IN.items() if name not in self._saved}
-        self.show([partial(_row, name, view) for name, view in self._views.items()])
+        self.show([line((f"{name:<16} ", "strong"), (describe(view), "dim")) for name, view in self._views.items()])
 
     def action_take(self) -> None:
         """Show the view under the cursor."""
@@ -151,10 +150,6 @@ class ViewsScreen(ListDialog[View]):
             del self._saved[name]
             self._save(name, None)
             self._fill()
-
-
-def _row(name: str, view: View, _: int) -> list[Row]:
-    return [((f"{name:<16} ", "strong"), (describe(view), "dim"))]
 
 
 def describe(view: View) -> str:

@@ -1,6 +1,5 @@
 """Acts on the step under the cursor: copies it, opens it in the pager and the editor, asks to save or change it."""
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -102,8 +101,7 @@ class StepActions:
             return
         from agentdash.tui.dialogs.table.pick import PickScreen
 
-        reading = asyncio.to_thread(self._reader.resume_command, chosen.session_id)
-        resume, why_not = await self._requests.outcome(reading)
+        resume, why_not = await self._requests.outcome(self._reader.resume_command, chosen.session_id)
         parts = list(pieces(step, [("resume command", resume.command if resume is not None else why_not or "")]))
         offers = [(piece.key, f"{piece.name}   {one_line(piece.text, 50)}") for piece in parts]
         number = await app.push_screen_wait(PickScreen("Copy", offers))
@@ -131,6 +129,42 @@ class StepActions:
         if part is not None:
             self._programs.page(part.path, 0 if stderr else view.where(item)[0])
 
+    async def on_answer(self, action: str, session_id: str, app: App[Any]) -> bool:
+        """Do an action with the last answer of a session, or with its last step; return True if it was an answer.
+
+        The actions are copy, page_step and edit_step, which need an answer, and copy_part and page_file.
+        """
+        found = await self._requests.ask(self._find, session_id)
+        if found is None:
+            return False
+        chosen, answered = found
+        if not answered and action in ("copy", "page_step", "edit_step"):
+            self._requests.show_message("No answer yet.")
+            return False
+        match action:
+            case "copy":
+                await self.copy(chosen)
+            case "copy_part":
+                await self.copy_part(chosen, app)
+            case "page_step":
+                await self.page(chosen)
+            case "edit_step":
+                await self.edit(chosen)
+            case "page_file":
+                await self.page_file(chosen, stderr=False)
+        return answered
+
+    def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
+        """Return the last answer and True, else the last step and False; reads files."""
+        steps = self._reader.steps.open_trajectory(session_id)
+        try:
+            view, item = last_answer(steps.refresh)
+        finally:
+            steps.close()
+        if item is not None:
+            return Chosen(session_id, view, item), True
+        return Chosen(session_id, view, len(view) - 1) if len(view) else None, False
+
     async def _whole(self, chosen: Chosen | None) -> Step | None:
         """Return the step with its full text."""
         return await self._requests.ask(self._documents.whole, chosen.view, chosen.item) if chosen is not None else None
@@ -139,7 +173,8 @@ class StepActions:
 class StepActionKeys(Vertical):
     """A pane with steps, one of which is under the cursor."""
 
-    _actions: StepActions
+    actions: StepActions
+    """The acts of the keys on the chosen step."""
     pane: StepDocumentPane
     """Shows one document about the step."""
 
@@ -183,24 +218,24 @@ class StepActionKeys(Vertical):
     @work
     async def action_copy(self) -> None:
         """Copy the main part of the step."""
-        await self._actions.copy(self.chosen)
+        await self.actions.copy(self.chosen)
 
     @work
     async def action_copy_part(self) -> None:
         """Ask for a part of the step, and copy it."""
-        await self._actions.copy_part(self.chosen, self.app)
+        await self.actions.copy_part(self.chosen, self.app)
 
     async def action_page_step(self) -> None:
         """Show the whole step in the pager."""
-        await self._actions.page(self.chosen)
+        await self.actions.page(self.chosen)
 
     async def action_edit_step(self) -> None:
         """Open a copy of the whole step in the editor."""
-        await self._actions.edit(self.chosen)
+        await self.actions.edit(self.chosen)
 
     async def action_page_file(self) -> None:
         """Show the turn's file in the pager, or its stderr if the pane shows stderr."""
-        await self._actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
+        await self.actions.page_file(self.chosen, stderr=self.pane.kind == "stderr")
 
     def action_export(self) -> None:
         """Save the session as a file."""
@@ -216,53 +251,3 @@ class StepActionKeys(Vertical):
         """Fork the conversation, go back in it, take that back, or compact it."""
         if (session_id := self.session_id) is not None:
             self.post_message(ConversationAsked(session_id, verb))
-
-
-class RowActions:
-    """Copies the last answer of a session, and opens it, or its turn's file, in the pager and the editor."""
-
-    def __init__(
-        self,
-        app: App[Any],
-        reader: SessionReader,
-        requests: Requests,
-        programs: ExternalPrograms,
-        documents: StepDocuments,
-    ) -> None:
-        self._app = app
-        self._reader = reader
-        self._requests = requests
-        self._steps = StepActions(reader, requests, programs, documents)
-
-    async def run(self, action: str, session_id: str) -> bool:
-        """Do one of the actions: copy, copy_part, page_step, edit_step, page_file; return True if it was an answer."""
-        found = await self._requests.ask(self._find, session_id)
-        if found is None:
-            return False
-        chosen, answered = found
-        if not answered and action in ("copy", "page_step", "edit_step"):
-            self._requests.show_message("No answer yet.")
-            return False
-        match action:
-            case "copy":
-                await self._steps.copy(chosen)
-            case "copy_part":
-                await self._steps.copy_part(chosen, self._app)
-            case "page_step":
-                await self._steps.page(chosen)
-            case "edit_step":
-                await self._steps.edit(chosen)
-            case "page_file":
-                await self._steps.page_file(chosen, stderr=False)
-        return answered
-
-    def _find(self, session_id: str) -> tuple[Chosen | None, bool]:
-        """Return the last answer and True, else the last step and False; reads files."""
-        steps = self._reader.steps.open_trajectory(session_id)
-        try:
-            view, item = last_answer(steps.refresh)
-        finally:
-            steps.close()
-        if item is not None:
-            return Chosen(session_id, view, item), True
-        return Chosen(session_id, view, len(view) - 1) if len(view) else None, False

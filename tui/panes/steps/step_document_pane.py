@@ -1,6 +1,6 @@
 """The pane that covers the steps: a step, its raw line, stderr, or the explanation of a status."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from textual.widget import Widget
@@ -84,7 +84,7 @@ class StepDocuments:
 
     def _raw(self, session_id: str, turn: int, offset: int, size_: int) -> Document:
         if not size_:
-            return notes("no raw line", ["This step has no line in the turn file."])
+            return Document((("no raw line", "heading"),), [PlainText("This step has no line in the turn file.")])
         path = self._reader.outputs.part(session_id, turn).path
         try:
             with path.open("rb") as file:
@@ -123,11 +123,6 @@ def explanation(why: Explanation) -> Document:
         (one_line(fact.name), (f"{one_line(fact.value)}   ({one_line(fact.source)})", "text")) for fact in why.facts
     ]
     return Document(title, [PlainText(clean(why.rule)), facts(rows, caption=(("facts", "heading"),))])
-
-
-def notes(title: str, lines: Sequence[str]) -> Document:
-    """Return a few lines under a title."""
-    return Document(((title, "heading"),), [PlainText(clean("\n".join(lines)))])
 
 
 def step_text(step: Step) -> str:

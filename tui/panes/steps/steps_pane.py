@@ -59,7 +59,7 @@ class StepsPane(StepActionKeys):
         self.reader = reader
         self.requests = requests
         self.documents = StepDocuments(reader)
-        self._actions = StepActions(reader, requests, outside, self.documents)
+        self.actions = StepActions(reader, requests, outside, self.documents)
         self._clock = clock
         self._following: TrajectoryReader | None = None
         self._shown: TrajectoryReader | None = None
@@ -158,7 +158,7 @@ class StepsPane(StepActionKeys):
             while self._stale and self._following is not None:
                 self._stale = False
                 following = self._following
-                growth, reason = await self.requests.outcome(following.refresh())
+                growth, reason = await self.requests.outcome_awaited(following.refresh())
                 if following is not self._following:
                     continue
                 self._say_why_not(following, reason or "")

@@ -5,9 +5,9 @@ from functools import partial
 
 from msgspec import structs
 
-from agentdash.sessions.rules.filter_query import completions
 from agentdash.tui.keys.actions import TABLE_ACTIONS
 from agentdash.tui.keys.command_line import Command, named, starting
+from agentdash.tui.panes.table.filter_suggester import completed
 from agentdash.tui.panes.table.table_pane import TablePane
 from agentdash.widgets.table.ordering import ORDERS, Grouping
 
@@ -21,7 +21,7 @@ def table_commands(pane: TablePane) -> Iterator[Command]:
         takes="[FILTER]",
         help="filter sessions: words, state:failed, cost>1; no argument: all",
         run=more.filter,
-        complete=more.words,
+        complete=lambda text: completed(text, pane.table.sessions),
     )
     for name, values, what in (("sort", ORDERS, "sort"), ("group", tuple(Grouping), "group")):
         yield Command(
@@ -49,14 +49,9 @@ class _More:
     def filter(self, text: str) -> None:
         self._pane.show(structs.replace(self._pane.view, filter=text))
 
-    def words(self, text: str) -> Iterable[str]:
-        """Return the text with its last word completed, in every possible way."""
-        before, blank, word = text.rpartition(" ")
-        return [f"{before}{blank}{completed}" for completed in completions(word, self._pane.table.sessions)]
-
     async def named(self, name: str, values: Iterable[str], value: str) -> None:
         if value and value not in values:
-            self._pane.show_error(f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}.")
+            self._pane.requests.show_error(f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}.")
         elif not value:
             await self._pane.run_action(name)
         elif name == "sort":
@@ -67,7 +62,7 @@ class _More:
     async def view(self, name: str) -> None:
         views = self._pane.views
         if name and name not in views:
-            self._pane.show_error(f"Unknown view {name!r}. Choose one of: {', '.join(views)}.")
+            self._pane.requests.show_error(f"Unknown view {name!r}. Choose one of: {', '.join(views)}.")
         elif name:
             self._pane.show(views[name])
         else:

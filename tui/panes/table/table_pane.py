@@ -91,7 +91,7 @@ class TablePane(Vertical):
         super().__init__(id="table-pane")
         self.table = table
         self._ui_state = ui_state
-        self._requests = requests
+        self.requests = requests
         # A filter from an earlier run would hide sessions created since.
         self.view = structs.replace(ui_state.now.view, filter="", quick="", folder="")
         self.missing = 0
@@ -134,23 +134,19 @@ class TablePane(Vertical):
         self.table.show_density(self._ui_state.now.density)
         self._apply()
         if self._ui_state.problem:
-            self._requests.show_error(self._ui_state.problem)
+            self.requests.show_error(self._ui_state.problem)
 
     @property
     def views(self) -> Mapping[str, View]:
         """The views by name, built-in and saved."""
         return BUILT_IN | self._ui_state.now.views
 
-    def show_error(self, message: str) -> None:
-        """Show why a request cannot be met."""
-        self._requests.show_error(message)
-
     def show(self, view: View) -> None:
         """Show a view; if its filter is not valid, report the error and keep the former view."""
         try:
             view.chooser()
         except UsageError as error:
-            self._requests.show_error(str(error))
+            self.requests.show_error(str(error))
             return
         self.view = view
         self._apply()
@@ -217,7 +213,7 @@ class TablePane(Vertical):
         kinds = list(Density)
         density = kinds[(kinds.index(self.table.density) + 1) % len(kinds)]
         self.table.show_density(density)
-        self._requests.show_message(texts.DENSITIES[density])
+        self.requests.show_message(texts.DENSITIES[density])
         self._keep(density=density)
 
     def action_columns(self) -> None:
@@ -416,7 +412,7 @@ class TablePane(Vertical):
     @on(SessionTable.NothingWaits)
     def _nothing_waits(self, event: Message) -> None:
         event.stop()
-        self._requests.show_message("No other session needs you.")
+        self.requests.show_message("No other session needs you.")
 
     def show_progress(self, progress: str) -> None:
         """Show the progress of an operation above the table; "" when it is over."""
@@ -443,4 +439,4 @@ class TablePane(Vertical):
             await asyncio.to_thread(self._ui_state.save)
         except OSError as error:
             where = self._ui_state.path
-            self._requests.show_error(f"{where} cannot be written: {error.strerror}. The change lasts until you quit.")
+            self.requests.show_error(f"{where} cannot be written: {error.strerror}. The change lasts until you quit.")

@@ -1,7 +1,7 @@
-"""Full views of one object: a session, a receipt, an explanation, a dry run."""
+"""Full views of one object: a session, its processes, a receipt, an explanation, a dry run."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.model.adjustments import Adjustment
@@ -14,14 +14,15 @@ from agentdash.sessions.rules.family_facts import family_words
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.rules.prompts.mode_changes import ModeChange, changes_by_turn
+from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text.sanitize import cell_width, clean, one_line, pad
-from agentdash.sessions.text.units import count, duration, moment, share, tokens
+from agentdash.sessions.text.units import count, duration, moment, share, size, tokens
 from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.render.sessions.table import queue_words, session_line
 from agentdash.tui.render.style import Style
 from agentdash.tui.texts.context_texts import compact_command, compaction_advised
 from agentdash.widgets.drawing import glyphs
-from agentdash.widgets.drawing.short_forms import place
+from agentdash.widgets.drawing.short_forms import command, place
 
 if TYPE_CHECKING:
     from agentdash.sessions.service.lifecycle.explain import Explanation
@@ -36,11 +37,15 @@ def session_card(
     compactions: Sequence[RecordedCompaction] = (),
 ) -> list[str]:
     """Return all facts of a session."""
-    lines = [session_line(session, style), *_facts(_session_facts(session) | _reading_facts(turns), style)]
+    not_read = dict.fromkeys(one_line(name) for turn in turns for name in turn.unreadable)
+    facts = _session_facts(session) | {"not read": ", ".join(not_read)}
+    lines = [session_line(session, style)]
+    lines += [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
     changes = changes_by_turn(turns)
     for turn in turns:
         lines += _turn_lines(turn, changes.get(turn.n, ()), style)
-        lines += [_compaction_line(one) for one in compactions if one.turn == turn.n]
+        here = (one for one in compactions if one.turn == turn.n)
+        lines += [f"          context compacted, {compaction_words(one)}".rstrip(", ") for one in here]
     lines += [f" changed  {adjustment_line(one)} (during turn {one.turn}, by {one.asked_by})" for one in adjustments]
     waiting = [prompt for prompt in prompts if prompt.state != "seen"]
     lines += [f"{prompt.state:>8}  {one_line(prompt.text, max(20, style.width - 10))}" for prompt in waiting]
@@ -100,10 +105,6 @@ def launch_text(launch: Launch) -> list[str]:
     return lines + [f"env:   {key}={clean(value)}" for key, value in launch.env.items()]
 
 
-def _facts(facts: dict[str, str | None], style: Style) -> list[str]:
-    return [f"{style.paint(f'{name:>8}', 'dim')}  {value}" for name, value in facts.items() if value]
-
-
 def _session_facts(session: Session) -> dict[str, str | None]:
     return {
         "reason": one_line(session.reason or ""),
@@ -138,20 +139,10 @@ def _context(session: Session) -> str | None:
     return f"{tokens(session.context_tokens)}{of}{advice}"
 
 
-def _reading_facts(turns: Sequence[Turn]) -> dict[str, str | None]:
-    """Return the fields of the turns' events that could not be read."""
-    fields = ", ".join(one_line(name) for name in dict.fromkeys(name for turn in turns for name in turn.unreadable))
-    return {"not read": fields or None}
-
-
 def _turn_lines(turn: Turn, changes: Sequence[ModeChange], style: Style) -> list[str]:
     """Return the line of a turn and, if any of its settings changed, a line with these."""
     words = "  ".join(style.paint(change.text, "danger" if change.dangerous else "dim") for change in changes)
     return [_turn_line(turn), *([f"          {words}"] if words else [])]
-
-
-def _compaction_line(compaction: RecordedCompaction) -> str:
-    return f"          context compacted, {compaction_words(compaction)}".rstrip(", ")
 
 
 def _turn_line(turn: Turn) -> str:
@@ -164,3 +155,28 @@ def _turn_line(turn: Turn) -> str:
         one_line(turn.reason or ""),
     )
     return f"  turn {turn.n}  " + "  ".join(filter(None, parts))
+
+
+def processes_text(processes: Sequence[ProcessInfo], style: Style) -> Iterator[str]:
+    """Yield one line per process, children indented below their parents, and a last line with the sums."""
+    if not processes:
+        yield "No processes running."
+        return
+    yield style.paint("    pid     cpu      mem  process", "dim")
+    depths: dict[int, int] = {}
+    for process in processes:
+        depth = depths[process.pid] = depths.get(process.parent, -1) + 1
+        ports = "".join(f":{port} " for port in process.ports)
+        name = command(process.command, max(12, style.width - 26 - 2 * depth - len(ports)))
+        yield f"{process.pid:>7}  {_cpu(process.cpu_s):>6}  {_mem(process.rss_bytes):>7}  {'  ' * depth}{ports}{name}"
+    cpu = sum(process.cpu_s or 0 for process in processes)
+    rss = sum(process.rss_bytes or 0 for process in processes)
+    yield style.paint(f"{len(processes):>7}  {_cpu(cpu):>6}  {_mem(rss):>7}  total", "dim")
+
+
+def _cpu(seconds: float | None) -> str:
+    return "?" if seconds is None else duration(round(seconds * 1000))
+
+
+def _mem(value: int | None) -> str:
+    return "?" if value is None else size(value)

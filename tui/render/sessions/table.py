@@ -1,16 +1,17 @@
-"""Sessions as rows that fit the terminal."""
+"""Sessions as rows that fit the terminal, those in the trash as lines, and the result of a clean-up."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from agentdash.sessions.model.session import SHORT_ID, Session, Status
+from agentdash.sessions.model.session import SHORT_ID, Session, Status, short_id
 from agentdash.sessions.rules.attention import needs_you
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.usage_totals import sums
+from agentdash.sessions.storage.files.trash import Cleaned, Trashed
 from agentdash.sessions.text.sanitize import cut, one_line
-from agentdash.sessions.text.units import count
+from agentdash.sessions.text.units import age, count, size
 from agentdash.tui.render.style import Style, what
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.short_forms import place
@@ -39,7 +40,6 @@ _COUNTED = (
 _EMPTY = """No sessions yet.
   agentdash spawn "fix the failing test"   start an agent in this folder
   agentdash demo                           try it with scripted agents"""
-
 
 _ID = Column("id", SHORT_ID, lambda session, _: session.short_id)
 _WHERE = Column("where", 20, lambda session, _: one_line(place(session.cwd)), rank=3, cut_left=True)
@@ -140,3 +140,37 @@ def counts(sessions: Sequence[Session], style: Style) -> str:
 def _mark(session: Session) -> str:
     """Return the mark of all sessions whose state has the same word; "" if they have several."""
     return "" if session.put_away else f"{state_mark(session)} "
+
+
+def trash_text(trashed: Sequence[Trashed], style: Style) -> Iterator[str]:
+    """Yield one line per deleted session, the last deleted first."""
+    if not trashed:
+        yield "The trash is empty."
+    for one in trashed:
+        ago = age(style.now - one.deleted_at)
+        yield f"{short_id(one.id)}  {ago:>4}  {size(one.bytes):>8}  {one_line(one.title, 60)}"
+    if trashed:
+        yield style.paint("restore one: agentdash restore ID; empty old trash: agentdash clean", "dim")
+
+
+def cleaned_text(cleaned: Cleaned, style: Style, *, dry_run: bool) -> Iterator[str]:
+    """Yield the sessions that were deleted or removed from the trash, and those kept although they are old."""
+    would = "would be " if dry_run else ""
+    for session in cleaned.deleted:
+        yield f"{would}deleted  {_cleaned_line(session, style)}"
+    for session in cleaned.kept:
+        yield f"kept     {_cleaned_line(session, style)}: {session.left_note or 'processes'} left running"
+    for one in cleaned.removed:
+        yield f"{would}removed from the trash  {short_id(one.id)}  {one_line(one.title, 60)}"
+    if cleaned.empty_folders:
+        yield f"{count(cleaned.empty_folders, 'empty folder')} of interrupted starts {would}removed"
+    freed = size(sum(one.bytes for one in cleaned.removed))
+    yield (
+        f"{count(len(cleaned.deleted), 'session')} {would}deleted,"
+        f" {count(len(cleaned.removed), 'session')} {would}removed from the trash ({freed})."
+    )
+
+
+def _cleaned_line(session: Session, style: Style) -> str:
+    ended = age(style.now - (session.ended_at or session.updated_at))
+    return f"{session.short_id}  {session.status}  {ended} ago  {one_line(session.label, 60)}"

@@ -11,6 +11,11 @@ from agentdash.tui.render.style import Style
 from agentdash.widgets.drawing import glyphs
 
 _ROLES: dict[State, str] = {"ok": "good", "warn": "attention", "fail": "danger"}
+_MARKS: dict[State, str] = {
+    "ok": ENDINGS[StepStatus.OK],
+    "warn": glyphs.KINDS[StepKind.ERROR],
+    "fail": ENDINGS[StepStatus.FAILED],
+}
 
 
 def findings_text(findings: Sequence[Finding], style: Style) -> list[str]:
@@ -23,17 +28,8 @@ def findings_text(findings: Sequence[Finding], style: Style) -> list[str]:
 
 
 def _lines(finding: Finding, width: int, style: Style) -> list[str]:
-    mark = style.paint(_mark(finding.state), _ROLES[finding.state])
+    mark = style.paint(_MARKS[finding.state], _ROLES[finding.state])
     lines = [f"{mark} {pad(finding.name, width)}  {finding.found}"]
     if finding.state != "ok" and finding.remedy:
         lines.append(f"  {glyphs.BELOW} {one_line(finding.remedy)}")
     return lines
-
-
-def _mark(state: State) -> str:
-    marks: dict[State, str] = {
-        "ok": ENDINGS[StepStatus.OK],
-        "warn": glyphs.KINDS[StepKind.ERROR],
-        "fail": ENDINGS[StepStatus.FAILED],
-    }
-    return marks[state]

@@ -79,8 +79,5 @@ def _figures(price: Price) -> tuple[str, ...]:
     cached = price.input if price.cached_input is None else price.cached_input
     write = price.input if price.cache_write is None else price.cache_write
     hour = write if price.cache_write_1h is None else price.cache_write_1h
-    return tuple(_usd(figure) for figure in (price.input, cached, write, hour, price.output))
-
-
-def _usd(figure: float | None) -> str:
-    return "?" if figure is None else f"{figure:,.6g}"
+    figures = (price.input, cached, write, hour, price.output)
+    return tuple("?" if figure is None else f"{figure:,.6g}" for figure in figures)

@@ -15,14 +15,12 @@ from agentdash.tui.texts import family_texts, prompt_texts
 class AdjustActions(Actions):
     """Changes the settings of one session; the moment from which a change counts is shown."""
 
-    async def choose_mode(self, session: Session | None) -> None:
+    async def choose_mode(self, session: Session) -> None:
         """Let the user choose a mode from a list; the mode of the next prompt is marked.
 
         The mode of the running turn may be another one: a change that the agent refused, or that no agent could take,
         counts for the next prompt.
         """
-        if session is None:
-            return
         from agentdash.tui.dialogs.table.pick import PickScreen
 
         modes = self.modes(session)
@@ -69,21 +67,17 @@ _LETTERS = [letter for letter in digits[1:] + ascii_lowercase if letter not in L
 class ChainActions(Actions):
     """Starts sessions that wait, or makes them wait for others; an error is shown."""
 
-    async def start(self, session: Session | None) -> None:
+    async def start(self, session: Session) -> None:
         """Start a session that waits, with the last message that the other one has given so far."""
-        if session is None:
-            return
         started = await self._requests.ask(lambda: self._access.manager("start").chains.start(session.id))
         if started is not None:
             self._requests.show_message(family_texts.started(started))
 
-    async def choose(self, session: Session | None) -> None:
+    async def choose(self, session: Session) -> None:
         """Let the user choose the session for which a session waits, from the newest ones; the present one is marked.
 
         Sessions that wait for it are not offered.
         """
-        if session is None:
-            return
         from agentdash.tui.dialogs.table.pick import PickScreen
 
         with self._app.keys_held():
@@ -97,10 +91,9 @@ class ChainActions(Actions):
             screen = PickScreen(family_texts.question(session), offers, at)
             picked = self._app.push_screen(screen, wait_for_dismiss=True)
         number = await picked
-        if number is not None:
-            await self._wait_for(session, others[number])
-
-    async def _wait_for(self, session: Session, other: Session) -> None:
+        if number is None:
+            return
+        other = others[number]
         changed = await self._requests.ask(
             lambda: self._access.manager("wait for").chains.wait_for(session.id, other.id)
         )

@@ -1,7 +1,5 @@
 """The questions of live agents: read them, and record the user's answers."""
 
-import asyncio
-
 from agentdash.sessions.rules.asks.answers import NO_LONGER, decision_line, fate
 from agentdash.sessions.rules.asks.model import Answer
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
@@ -36,8 +34,9 @@ class AskActions(Actions):
 
     async def answer(self, ask_id: int, answer: Answer) -> str | None:
         """Record the user's answer, and show a message; return the reason if it was refused."""
-        call = asyncio.to_thread(lambda: self._access.manager("answer").asks.answer(ask_id, answer))
-        recorded, reason = await self._requests.outcome(call)
+        recorded, reason = await self._requests.outcome(
+            lambda: self._access.manager("answer").asks.answer(ask_id, answer)
+        )
         if recorded is not None:
             line = decision_line(recorded, _TITLE_CELLS)
             self._requests.show_message(line[:1].upper() + line[1:])

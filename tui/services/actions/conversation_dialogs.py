@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
 
 from agentdash.sessions.model.session import Session, Step
 from agentdash.sessions.service.prompts.conversations import SessionConversations
@@ -10,12 +9,10 @@ from agentdash.sessions.service.prompts.effects import Effect
 from agentdash.sessions.storage.prompts.drafts import FORK
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
-from agentdash.tui.dialogs.asking.conversation import Act, Box, ConversationScreen
+from agentdash.tui.dialogs.asking.conversation import Box, ConversationScreen
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.texts import conversation_texts as words
 from agentdash.tui.texts.prompt_texts import sent
-
-T = TypeVar("T")
 
 
 class RefusedError(Exception):
@@ -68,7 +65,9 @@ class ConversationDialogs(Actions):
                 self._drafts.put(FORK, text)
 
         async def fork(text: str) -> str | None:
-            made, reason = await self._done(lambda: self._conversation("fork").fork(session.id, turn, step, text))
+            made, reason = await self._requests.outcome(
+                lambda: self._conversation("fork").fork(session.id, turn, step, text)
+            )
             if made is not None:
                 self._drafts.put(FORK, "")
                 self.desk.select(made)
@@ -76,14 +75,16 @@ class ConversationDialogs(Actions):
 
         facts = [words.kept(here, self._last(here)), words.goes_on(session, effect.how), words.folder(session)]
         box = Box("prompt", first, placeholder=words.FORK_HINT, keep=keep)
-        return self._made(words.fork_title(session, here), facts, "fork", fork, box)
+        return ConversationScreen(words.fork_title(session, here), facts, "fork", fork, box=box)
 
     async def _rewind(self, here: Here) -> ConversationScreen:
         session, turn, step = self._session, here.turn, here.step
         effect = await self._expected(lambda: self._conversation("rewind").rewind(session.id, turn, step, dry_run=True))
 
         async def rewind(_text: str) -> str | None:
-            done, reason = await self._done(lambda: self._conversation("rewind").rewind(session.id, turn, step))
+            done, reason = await self._requests.outcome(
+                lambda: self._conversation("rewind").rewind(session.id, turn, step)
+            )
             if done is not None:
                 if here.prompt and not self._drafts.get(session.id):
                     self._drafts.put(session.id, here.prompt)
@@ -97,7 +98,7 @@ class ConversationDialogs(Actions):
             words.stays(effect.hidden, effect.waiting),
             *words.asked_again(here, self._drafts.get(session.id)),
         ]
-        return self._made(words.rewind_title(session, here), facts, "go back", rewind)
+        return ConversationScreen(words.rewind_title(session, here), facts, "go back", rewind)
 
     async def _undo(self) -> ConversationScreen:
         session, mark = self._session, self._shown.undoable if self._shown is not None else None
@@ -106,20 +107,20 @@ class ConversationDialogs(Actions):
         effect = await self._expected(lambda: self._conversation("undo").undo(session.id, mark.id, dry_run=True))
 
         async def undo(_text: str) -> str | None:
-            _, reason = await self._done(lambda: self._conversation("undo").undo(session.id, mark.id))
+            _, reason = await self._requests.outcome(lambda: self._conversation("undo").undo(session.id, mark.id))
             if reason is None:
                 self._requests.show_message(words.took_back(mark))
             return reason
 
         facts = [*words.taken_back(mark, effect), words.goes_on(session, effect.how)]
-        return self._made(words.undo_title(mark), facts, "take it back", undo)
+        return ConversationScreen(words.undo_title(mark), facts, "take it back", undo)
 
     def _compact(self) -> ConversationScreen:
         session = self._session
         turns = len(self._shown.kept if self._shown is not None else self._turns)
 
         async def compact(text: str) -> str | None:
-            done, reason = await self._done(
+            done, reason = await self._requests.outcome(
                 lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())
             )
             if done is not None:
@@ -128,12 +129,7 @@ class ConversationDialogs(Actions):
 
         facts = words.summarized(turns, self._undo_key)
         box = Box("wishes", placeholder=words.COMPACT_HINT, needed=False)
-        return self._made(words.compact_title(session), facts, "compact", compact, box)
-
-    def _made(
-        self, title: str, facts: list[words.Fact], verb: str, act: Act, box: Box | None = None
-    ) -> ConversationScreen:
-        return ConversationScreen(title, facts, verb, act, box=box)
+        return ConversationScreen(words.compact_title(session), facts, "compact", compact, box=box)
 
     def _last(self, here: Here) -> Step | None:
         """Return the last step that stays."""
@@ -148,10 +144,7 @@ class ConversationDialogs(Actions):
         Raises:
             RefusedError: it cannot be made.
         """
-        effect, reason = await self._done(preview)
+        effect, reason = await self._requests.outcome(preview)
         if effect is None:
             raise RefusedError(reason or "")
         return effect
-
-    async def _done(self, call: Callable[[], T]) -> tuple[T | None, str | None]:
-        return await self._requests.outcome(asyncio.to_thread(call))

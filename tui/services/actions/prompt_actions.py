@@ -1,11 +1,9 @@
 """Prompts: send, retry, interrupt, change those that wait; and one prompt to several sessions, after one question."""
 
-import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from agentdash.sessions.agents.capabilities import Allowance
 from agentdash.sessions.model.errors import AgentdashError
 from agentdash.sessions.model.session import Receipt, Session
 from agentdash.sessions.service.prompts.filling import Delivery, broadcast
@@ -86,7 +84,9 @@ class PromptActions(Actions):
         from agentdash.tui.dialogs.table.pick import PickScreen
 
         with self._app.keys_held():
-            allowance, reason = await self._requests.outcome(self._allowance(session))
+            allowance, reason = await self._requests.outcome(
+                lambda: self._access.manager("retry").prompts.allowance(session)
+            )
             if reason is not None:
                 self._requests.show_error(reason)
                 return None
@@ -100,13 +100,8 @@ class PromptActions(Actions):
         picked = await answer
         return None if picked is None else picked == 0
 
-    async def _allowance(self, session: Session) -> Allowance | None:
-        return await asyncio.to_thread(lambda: self._access.manager("retry").prompts.allowance(session))
-
-    async def interrupt(self, session: Session | None) -> None:
+    async def interrupt(self, session: Session) -> None:
         """End the running turn of a session after a question; its queue is held."""
-        if session is None:
-            return
         with self._app.keys_held():
             screen = ConfirmScreen(
                 f'Interrupt "{texts.title(session)}"?',
@@ -116,15 +111,13 @@ class PromptActions(Actions):
             )
             answer = self._app.push_screen(screen, wait_for_dismiss=True)
         if await answer is Answer.YES:
-            await self._interrupt(session)
+            await self.say_instead(session, None)
 
-    async def say_instead(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:
-        """End the running turn of a session, and send a prompt in its place; return whether it was accepted."""
-        return await self._interrupt(session, text, options)
+    async def say_instead(self, session: Session, text: str | None, options: PromptOptions | None = None) -> bool:
+        """End the running turn of a session, and send a prompt in its place, if any; return whether that worked."""
 
-    async def _interrupt(self, session: Session, say: str | None = None, options: PromptOptions | None = None) -> bool:
         def interrupt() -> tuple[Receipt, Sent | None]:
-            return self._access.manager("interrupt").prompts.interrupt(session.id, say, options)
+            return self._access.manager("interrupt").prompts.interrupt(session.id, text, options)
 
         self._requests.show_message(f"Interrupting turn {session.turn}…")
         done = await self._requests.ask(interrupt)
@@ -164,9 +157,8 @@ class Broadcasts(Actions):
     async def send_template(self, sessions: Sequence[Session], name: str, text_for: TextFor) -> bool:
         """Send a template's prompt to each session, filled in; the question shows the first one that can be filled."""
         able = [session for session in sessions if can_prompt(session)]
-        first, reason = await self._requests.outcome(asyncio.to_thread(_first_text, able, text_for))
-        if reason is not None:
-            self._requests.show_error(reason)
+        first = await self._requests.ask(_first_text, able, text_for)
+        if able and first is None:
             return False
         effect = prompt_texts.broadcast_effect(first or "", len(sessions) - len(able), template=name)
         return await self._send(sessions, able, effect, f"template {name}", text_for)

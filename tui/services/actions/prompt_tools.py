@@ -23,33 +23,6 @@ KEPT_SECONDS = 30.0
 """Age from which a list is read again; a word that begins reads it again too."""
 
 
-class PathFinder:
-    """Keeps the files of the last folder."""
-
-    def __init__(self) -> None:
-        self._folder = ""
-        self._read_at = 0.0
-        self._listing: asyncio.Future[list[str]] | None = None
-
-    async def paths(self, folder: str, letters: str, limit: int) -> list[str]:
-        """Return the files of a folder that match the letters of a path, the best first."""
-        from agentdash.sessions.service.prompts.file_paths import (  # the first screen needs no git
-            best_paths,
-            paths_below,
-        )
-
-        listing = self._listing
-        if listing is None or folder != self._folder or (listing.done() and self._is_old(letters)):
-            self._folder, self._read_at = folder, monotonic()
-            listing = self._listing = asyncio.ensure_future(asyncio.to_thread(lambda: paths_below(_expanded(folder))))
-        # The next key cancels this call, but not the list: a slow folder is read once.
-        paths = await asyncio.shield(listing)
-        return await asyncio.to_thread(best_paths, paths, letters, limit)
-
-    def _is_old(self, letters: str) -> bool:
-        return not letters or monotonic() - self._read_at > KEPT_SECONDS
-
-
 def _expanded(folder: str) -> str:
     """Return a folder that the user typed with the home folder in place of ``~``."""
     return str(Path(folder).expanduser()) if folder.startswith("~") else folder
@@ -84,7 +57,7 @@ class PromptHelp:
 
     async def paths(self, letters: str, limit: int) -> list[str]:
         """Return the files that match the letters of a path, the best first."""
-        return await self._tools.finder.paths(self._folder(), letters, limit)
+        return await self._tools.paths(self._folder(), letters, limit)
 
 
 class PromptWriting(Actions):
@@ -93,11 +66,26 @@ class PromptWriting(Actions):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self.programs = ExternalPrograms(desk.app, desk.requests)
-        self.finder = PathFinder()
+        self._folder = ""
+        self._read_at = 0.0
+        self._listing: asyncio.Future[list[str]] | None = None
+        """The files of :attr:`_folder`, the last one that was completed."""
 
-    def help_with(self, folder: Callable[[], str], start: Callable[[], Start]) -> PromptHelp:
-        """Return the tools of one prompt; see :class:`PromptHelp`."""
-        return PromptHelp(self, folder, start)
+    async def paths(self, folder: str, letters: str, limit: int) -> list[str]:
+        """Return the files of a folder that match the letters of a path, the best first."""
+        from agentdash.sessions.service.prompts.file_paths import (  # the first screen needs no git
+            best_paths,
+            paths_below,
+        )
+
+        listing = self._listing
+        is_old = not letters or monotonic() - self._read_at > KEPT_SECONDS
+        if listing is None or folder != self._folder or (listing.done() and is_old):
+            self._folder, self._read_at = folder, monotonic()
+            listing = self._listing = asyncio.ensure_future(asyncio.to_thread(lambda: paths_below(_expanded(folder))))
+        # The next key cancels this call, but not the list: a slow folder is read once.
+        paths = await asyncio.shield(listing)
+        return await asyncio.to_thread(best_paths, paths, letters, limit)
 
     async def search(self) -> str | None:
         """Let the user find an earlier prompt of any session; None if the user chose none."""
@@ -125,7 +113,7 @@ class PromptWriting(Actions):
 
     def _asked(self, title: str, entries: "list[Entry]") -> "asyncio.Future[int | None]":
         """Open the list, and return its answer."""
-        from agentdash.tui.dialogs.table.find import FindScreen
+        from agentdash.tui.dialogs.table.pick import FindScreen
 
         return self._app.push_screen(FindScreen(title, entries), wait_for_dismiss=True)
 

@@ -1,15 +1,13 @@
 """All actions of the user on sessions, and those that a key runs on the sessions it acts on."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text import units
-from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.services.actions.adjust_actions import AdjustActions, ChainActions
 from agentdash.tui.services.actions.ask_actions import AskActions
 from agentdash.tui.services.actions.bulk_actions import BulkActions
@@ -71,7 +69,7 @@ class SessionActions(Actions):
             return self._access.manager("rename").housekeeping.rename(session.id, title)
 
         async def rename(title: str) -> str | None:
-            return (await self._requests.outcome(asyncio.to_thread(rename_to, title)))[1]
+            return (await self._requests.outcome(rename_to, title))[1]
 
         from agentdash.tui.dialogs.asking.naming import RenameScreen
 
@@ -118,16 +116,19 @@ class SessionActions(Actions):
             return target, save(target, pieces, force=replace)
 
         try:
-            written, reason = await self._requests.outcome(asyncio.to_thread(write), passing=ExistsError)
+            written, reason = await self._requests.outcome(write, passing=ExistsError)
         except ExistsError as error:
             return True, str(error)
         if written is not None:
             self._requests.show_message(f"Wrote {place(str(written[0]))}, {units.size(written[1])}.")
         return False, reason
 
-    def processes_of(self, session: Session) -> Callable[[], Awaitable[list[ProcessInfo] | None]]:
-        """Return a function that reads the session's processes at each call."""
-        return lambda: self._requests.ask(self._reader.processes, session.id)
+    def show_processes(self, session: Session) -> None:
+        """Open the dialog with the session's processes."""
+        from agentdash.tui.dialogs.processes import ProcessesScreen
+
+        read = partial(self._requests.ask, self._reader.processes, session.id)
+        self._app.push_screen(ProcessesScreen(texts.title(session), read))
 
     async def seen(self, session: Session) -> None:
         """Mark the session seen as of this snapshot; later steps stay unread."""
@@ -141,50 +142,33 @@ Act = Callable[[SessionActions, ActionTarget], Coroutine[Any, Any, None] | None]
 """Begins an action; returns the rest of it, if it goes on in a worker."""
 
 
-def _new_like(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
-    session = target.current
-    return operations.starting.ask_what_to_start(session.cwd, session) if session is not None else None
-
-
-def _new_after(operations: SessionActions, target: ActionTarget) -> Coroutine[Any, Any, None] | None:
-    session = target.current
-    return operations.starting.ask_what_to_start(session.cwd, after=session) if session is not None else None
-
-
-def _rename(operations: SessionActions, target: ActionTarget) -> None:
-    if target.current is not None:
-        operations.ask_for_title(target.current)
-
-
-def _processes(operations: SessionActions, target: ActionTarget) -> None:
-    from agentdash.tui.dialogs.processes import ProcessesScreen
-
-    if (session := target.current) is not None:
-        operations.desk.app.push_screen(ProcessesScreen(texts.title(session), operations.processes_of(session)))
+def _on_current(act: Callable[[SessionActions, Session], Coroutine[Any, Any, None] | None]) -> Act:
+    """Return the action that acts on the session under the cursor, and does nothing without one."""
+    return lambda operations, target: act(operations, target.current) if target.current is not None else None
 
 
 TARGET_ACTIONS: Mapping[str, Act] = {
     "new_session": lambda operations, target: operations.starting.ask_what_to_start(
         target.current.cwd if target.current is not None else str(Path.cwd())
     ),
-    "new_like": _new_like,
-    "new_after": _new_after,
-    "start_waiting": lambda operations, target: operations.chains.start(target.current),
-    "wait_for": lambda operations, target: operations.chains.choose(target.current),
-    "continue": lambda operations, target: (
-        operations.continuing.ask(target.current) if target.current is not None else None
+    "new_like": _on_current(lambda operations, session: operations.starting.ask_what_to_start(session.cwd, session)),
+    "new_after": _on_current(
+        lambda operations, session: operations.starting.ask_what_to_start(session.cwd, after=session)
     ),
+    "start_waiting": _on_current(lambda operations, session: operations.chains.start(session)),
+    "wait_for": _on_current(lambda operations, session: operations.chains.choose(session)),
+    "continue": _on_current(lambda operations, session: operations.continuing.ask(session)),
     "stop": lambda operations, target: operations.stopping.stop_chosen(target.chosen),
     "kill": lambda operations, target: operations.stopping.kill_chosen(target.chosen, target.current),
-    "interrupt_turn": lambda operations, target: operations.prompts.interrupt(target.current),
-    "mode": lambda operations, target: operations.adjust.choose_mode(target.current),
-    "take_over": lambda operations, target: operations.interfaces.take_over(target.current),
+    "interrupt_turn": _on_current(lambda operations, session: operations.prompts.interrupt(session)),
+    "mode": _on_current(lambda operations, session: operations.adjust.choose_mode(session)),
+    "take_over": _on_current(lambda operations, session: operations.interfaces.take_over(session)),
     "delete": lambda operations, target: operations.putting_away.delete_chosen(target.chosen),
     "archive": lambda operations, target: operations.putting_away.archive_chosen(target.chosen, target.current),
-    "rename": _rename,
+    "rename": _on_current(SessionActions.ask_for_title),
     "trust": lambda operations, target: operations.starting.review_project(
         target.current.cwd if target.current else ""
     ),
-    "processes": _processes,
+    "processes": _on_current(SessionActions.show_processes),
 }
 """The actions by their ids in the registry."""

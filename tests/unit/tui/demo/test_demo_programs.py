@@ -276,7 +276,7 @@ def test_they_tell_their_versions_which_the_adapters_know(demo):
 
 
 def test_each_session_of_the_demo_has_a_script_of_its_own():
-    from agentdash.tui.demo.script import script_of
+    from agentdash.tui.demo.turn import script_of
 
     scripts = [json.dumps(script_of(prompt, 0)) for _, _, prompt, _ in SESSIONS]
     assert len({*scripts}) == len(SESSIONS)

@@ -1,7 +1,7 @@
 """The sessions that keys act on, and why an action does not apply to them."""
 
 from agentdash.sessions.model.session import Status
-from agentdash.tui.keys.action_target import ActionTarget
+from agentdash.tui.keys.availability import ActionTarget
 from pilot.examples import session
 
 RUNNING = session("running1", Status.RUNNING, "split it", created=1)

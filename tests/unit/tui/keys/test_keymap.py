@@ -13,8 +13,7 @@ from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place
 from agentdash.tui.keys.availability import possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown

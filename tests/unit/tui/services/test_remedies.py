@@ -4,7 +4,7 @@ import pytest
 
 from agentdash.sessions.model.errors import AgentdashError, Remedy, SessionBusyError
 from agentdash.tui.keys.keymap import DEFAULT, keymap
-from agentdash.tui.services.remedies import worded
+from agentdash.tui.services.background import worded
 
 
 @pytest.mark.parametrize("remedy", Remedy)

@@ -83,7 +83,7 @@ def ps(ref: str, as_json: bool) -> None:
     if as_json:
         common.print_json(processes)
         return
-    from agentdash.tui.render.sessions.processes import processes_text
+    from agentdash.tui.render.sessions.cards import processes_text
 
     common.print_lines(processes_text(processes, common.style()))
 

@@ -44,7 +44,7 @@ def restore(refs: tuple[str, ...], as_json: bool) -> None:
     elif as_json:
         common.print_json(trashed)
     else:
-        from agentdash.tui.render.sessions.trash import trash_text
+        from agentdash.tui.render.sessions.table import trash_text
 
         common.print_lines(trash_text(trashed, common.style()))
 
@@ -110,7 +110,7 @@ def clean(older_than: float, dry_run: bool, as_json: bool) -> None:
     if as_json:
         common.print_json(_cleaned_json(cleaned, dry_run))
         return
-    from agentdash.tui.render.sessions.trash import cleaned_text
+    from agentdash.tui.render.sessions.table import cleaned_text
 
     common.print_lines(cleaned_text(cleaned, common.style(), dry_run=dry_run))
 
@@ -128,8 +128,6 @@ def _cleaned_json(cleaned: "Cleaned", dry_run: bool) -> dict[str, object]:
 
 def _tell(verb: str, sessions: "list[Session]", as_json: bool) -> None:
     if as_json:
-        from agentdash.sessions.rules.json_schema import session_json
-
-        common.print_json([session_json(session) for session in sessions])
+        common.print_sessions(sessions, as_json=True)
     else:
         common.print_lines(f"{verb} {common.name_of(session)}" for session in sessions)

@@ -1,6 +1,5 @@
 """The verbs that act on a session at work: inject, retry, interrupt, set."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.service.manager import SessionManager
     from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
 
-_TURN_OPTIONS = (
+turn_options = common.options(
     click.option("--model", "-m", metavar="NAME", help="Model from this turn on."),
     click.option(
         "--set",
@@ -53,13 +52,7 @@ _TURN_OPTIONS = (
     ),
     click.option("--over-budget", is_flag=True, help="Send it although the budget of the day or the week is spent."),
 )
-
-
-def turn_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options by which a turn may differ from its session."""
-    for option in reversed(_TURN_OPTIONS):
-        command = option(command)
-    return command
+"""The options by which a turn may differ from its session."""
 
 
 @click.command(cls=ModeCommand)

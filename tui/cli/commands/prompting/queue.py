@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _ACTIONS = ("list", "edit", "move", "cancel", "send", "hold", "release", "resend", "dismiss")
 
-
 _DONE = {"edit": "edited", "move": "moved", "cancel": "cancelled", "send": "next", "resend": "sent again"}
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -20,24 +20,18 @@ if TYPE_CHECKING:
     from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
     from agentdash.sessions.service.reader import SessionReader
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 NAMED = 10
 """Maximum number of sessions that a question names."""
 
-
-def recipient_options(command: F) -> F:
-    """Add the options that choose sessions by their facts."""
-    for option in (
-        click.option("--yes", "-y", is_flag=True, help="Send to the sessions of --filter or --all without asking."),
-        click.option("--all", "everything", is_flag=True, help="Send to all sessions that take prompts."),
-        click.option(
-            "--filter", "-f", "wanted", metavar="WORDS", shell_complete=common.complete_filter,
-            help="Send to the sessions that match, as for ls."
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+recipient_options = common.options(
+    click.option(
+        "--filter", "-f", "wanted", metavar="WORDS", shell_complete=common.complete_filter,
+        help="Send to the sessions that match, as for ls.",
+    ),
+    click.option("--all", "everything", is_flag=True, help="Send to all sessions that take prompts."),
+    click.option("--yes", "-y", is_flag=True, help="Send to the sessions of --filter or --all without asking."),
+)  # fmt: skip
+"""The options that choose sessions by their facts."""
 
 
 class Recipients(Struct, frozen=True, kw_only=True):

@@ -189,13 +189,15 @@ def _feed(manager: "SessionManager", words: str, family: str | None, since: int 
 
 
 def _print(manager: "SessionManager", feed: "EventFeed", *, following: bool, until_done: bool, steps: bool) -> None:
+    import asyncio
+
     from agentdash.tui.cli.follow_events import EventPrinter, StepLines, follow_events
 
     lines = StepLines(manager.reader) if steps else None
     printer = EventPrinter(feed, common.print_bytes, lines)
     try:
         if following:
-            follow_events(manager, printer, lambda: until_done and feed.over, steps=steps)
+            asyncio.run(follow_events(manager, printer, lambda: until_done and feed.over, steps=steps))
         else:
             printer.begin()
     finally:

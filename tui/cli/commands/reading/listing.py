@@ -1,6 +1,6 @@
 """The verbs that list and count all sessions: ls, status."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,14 +83,16 @@ def ls(
     with common.settled_reader() as reader:
         statuses = {Status(name.lower()) for name in wanted}
         known = members(reader, family) if family is not None else None
+        cwd = checked_folder(None) if here else None
         if filtered or everything or tree or as_json:
-            sessions = reader.sessions(statuses=statuses, cwd=checked_folder(None) if here else None, archived=archived)
+            sessions = reader.sessions(statuses=statuses, cwd=cwd, archived=archived)
         else:
             sessions, quiet = reader.listed(_NEWEST)
         if known is not None:
-            sessions = _among(known, statuses, here=here, archived=archived)
+            members_there = [one for one in known if not archived or one.archived_at is not None]
+            sessions = _chosen(members_there, statuses, cwd)
         elif asked.away:
-            sessions = _with_put_away(reader, sessions, asked.away, statuses, here=here)
+            sessions = _with_put_away(reader, sessions, asked.away, statuses, cwd)
         sessions = [session for session in sessions if asked.matches(session, now_ms())] if asked else sessions
     if not sessions and not filtered and _say_missing(reader.home) and not as_json:
         return 0
@@ -210,30 +212,17 @@ def with_sums(sessions: "Sequence[Session]", known: "Sequence[Session]") -> list
     return found
 
 
-def _among(known: "list[Session]", statuses: "set[Status]", *, here: bool, archived: bool) -> "list[Session]":
-    """Return the members of a family that the options choose."""
-    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
-
-    cwd = checked_folder(None) if here else None
-    return [
-        one for one in known
-        if (not statuses or one.status in statuses) and cwd in (None, one.cwd)
-        and (not archived or one.archived_at is not None)
-    ]  # fmt: skip
+def _chosen(sessions: "Iterable[Session]", statuses: "set[Status]", cwd: str | None) -> "list[Session]":
+    """Return the sessions in these states, or in any if there are none, and in a folder."""
+    return [one for one in sessions if (not statuses or one.status in statuses) and cwd in (None, one.cwd)]
 
 
 def _with_put_away(
-    reader: "SessionReader", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", *, here: bool
+    reader: "SessionReader", sessions: "list[Session]", away: Collection[str], statuses: "set[Status]", cwd: str | None
 ) -> "list[Session]":
     """Add the archived and deleted sessions that a filter asks for; return all, newest first."""
-    from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
-
-    cwd, there = checked_folder(None) if here else None, {session.id for session in sessions}
     found = reader.put_away(archived="archived" in away, deleted="deleted" in away or "trash" in away)
-    more = [
-        one for one in found
-        if one.id not in there and (not statuses or one.status in statuses) and cwd in (None, one.cwd)
-    ]  # fmt: skip
+    more = _others(_chosen(found, statuses, cwd), sessions)
     return sorted([*sessions, *more], key=lambda session: -session.created_at)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -32,12 +32,12 @@ def show(ref: str, as_json: bool) -> None:
 
             from agentdash.sessions.rules.json_schema import adjustment_json, prompt_json, session_json, turn_json
 
-            parts: dict[str, Any] = {
-                "turns": [turn_json(t) for t in turns],
-                "prompts": [prompt_json(p) for p in prompts],
+            parts = {
+                "turns": [turn_json(one) for one in turns],
+                "prompts": [prompt_json(one) for one in prompts],
+                "adjustments": [adjustment_json(one) for one in changes],
+                "compactions": to_builtins(compactions),
             }
-            parts["adjustments"] = [adjustment_json(one) for one in changes]
-            parts["compactions"] = to_builtins(compactions)
             common.print_json(session_json(session) | parts)
         else:
             from agentdash.tui.render.sessions.cards import session_card
@@ -206,11 +206,8 @@ def _format(name: str | None, path: Path | None) -> "Format":
 
 
 def _tell(path: Path, chosen: "Format", steps: int, size: int, *, as_json: bool) -> None:
-    if as_json:
-        common.print_json({"path": str(path.absolute()), "format": chosen.name, "steps": steps, "bytes": size})
-        return
     from agentdash.sessions.text import units
 
-    common.print_lines(
-        [f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"], painted=False
-    )
+    record = {"path": str(path.absolute()), "format": chosen.name, "steps": steps, "bytes": size}
+    line = f"wrote {path}: {units.count(steps, 'step')}, {chosen.title}, {units.size(size)}"
+    common.print_one(record, line, as_json=as_json, painted=False)

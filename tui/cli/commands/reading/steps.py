@@ -28,35 +28,25 @@ if TYPE_CHECKING:
 _PAUSE = 0.2
 """Seconds before a step whose time is not known."""
 
-
 _LONGEST_GAP = 86_400.0
 """Maximum gap in seconds, because a system cannot sleep for arbitrarily long."""
 
-
 _full = click.option("--full", is_flag=True, help="No truncation; show diffs.")
-
-
 _turn = click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only turn N.")
-
-
-def _mode_options(command: common.F) -> common.F:
-    """Add the options that choose other steps than all, or another way to print them."""
-    for option in (
-        click.option("--lines", "-n", "last", type=common.LastSteps(), metavar="N|all",
-                     help="Only the last N steps, or all; of lines in a row none is left out."),
-        click.option("--messages", "spoken", is_flag=True, help="Only prompts and answers, in full."),
-        click.option("--all", "everything", is_flag=True, help="Of --messages: also those cut by going back."),
-        click.option("--numbers", is_flag=True,
-                     help="Of --messages: print the place of each, TURN.STEP, as rewind and fork take it."),
-        click.option("--replay", "replays", is_flag=True, help="Print each step at the time when it ended."),
-        click.option("--speed", type=float, default=10.0, metavar="X",
-                     help="Of --replay: X times as fast (default: 10)."),
-        click.option("--max-gap", type=seconds, default="2s", metavar="SECONDS",
-                     help="Of --replay: longest pause (default: 2)."),
-        click.option("--unmarked", is_flag=True, hidden=True, help="As the verb logs printed them."),
-    )[::-1]:  # fmt: skip
-        command = option(command)
-    return command
+_mode_options = common.options(
+    click.option("--lines", "-n", "last", type=common.LastSteps(), metavar="N|all",
+                 help="Only the last N steps, or all; of lines in a row none is left out."),
+    click.option("--messages", "spoken", is_flag=True, help="Only prompts and answers, in full."),
+    click.option("--all", "everything", is_flag=True, help="Of --messages: also those cut by going back."),
+    click.option("--numbers", is_flag=True,
+                 help="Of --messages: print the place of each, TURN.STEP, as rewind and fork take it."),
+    click.option("--replay", "replays", is_flag=True, help="Print each step at the time when it ended."),
+    click.option("--speed", type=float, default=10.0, metavar="X", help="Of --replay: X times as fast (default: 10)."),
+    click.option("--max-gap", type=seconds, default="2s", metavar="SECONDS",
+                 help="Of --replay: longest pause (default: 2)."),
+    click.option("--unmarked", is_flag=True, hidden=True, help="As the verb logs printed them."),
+)  # fmt: skip
+"""The options that choose other steps than all, or another way to print them."""
 
 
 @click.command()
@@ -233,7 +223,7 @@ class _FormatOption(click.Option):
 @click.option(
     "--agent", "-a", "format_name", cls=_FormatOption, metavar="FORMAT", shell_complete=complete_formats, help=""
 )
-@click.option("--full", is_flag=True, help="No truncation; show diffs.")
+@_full
 @common.json_option
 @click.argument("file", type=click.Path())
 def view(file: str, format_name: str | None, full: bool, as_json: bool) -> int:

@@ -28,10 +28,7 @@ def config_path(as_json: bool) -> None:
     from agentdash.sessions.settings.place import config_path
 
     path = config_path()
-    if as_json:
-        common.print_json({"path": str(path), "exists": path.exists()})
-    else:
-        common.print_lines([str(path)], painted=False)
+    common.print_one({"path": str(path), "exists": path.exists()}, str(path), as_json=as_json, painted=False)
 
 
 @config.command("show")
@@ -127,12 +124,10 @@ def config_check(as_json: bool) -> None:
     Each fault is named with file, line and key (exit code 2).
     """
     path, profiles = _checked()
-    if as_json:
-        common.print_json({"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles})
-        return
+    record = {"path": str(path), "exists": path.exists(), "ok": True, "profiles": profiles}
     under = f", profiles ok: {', '.join(profiles)}" if profiles else ""
     words = f"{path}: ok{under}" if path.exists() else f"{path} does not exist, using defaults"
-    common.print_lines([words], painted=False)
+    common.print_one(record, words, as_json=as_json, painted=False)
 
 
 @config.command("init")
@@ -146,10 +141,7 @@ def config_init(as_json: bool) -> None:
     check_user("A change of the settings")
     path = config_path()
     write_first(path)
-    if as_json:
-        common.print_json({"path": str(path), "exists": True})
-    else:
-        common.print_lines([f"wrote {path}"], painted=False)
+    common.print_one({"path": str(path), "exists": True}, f"wrote {path}", as_json=as_json, painted=False)
 
 
 @config.command("edit")

@@ -9,7 +9,7 @@ import click
 
 from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands import common
-from agentdash.tui.cli.verb_group import renamed
+from agentdash.tui.cli.verb_group import COMPLETE, renamed
 
 _FOLDER = Path(__file__).parents[4] / "docs" / "schema"
 
@@ -94,7 +94,7 @@ def completion(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from agentdash.tui.cli.completion_setup import COMPLETE, complete_whole_words
+    from agentdash.tui.cli.bash_completion import complete_whole_words
 
     complete_whole_words()
     kind = get_completion_class(shell)

@@ -125,11 +125,8 @@ def notify(kind: "Chosen | None", text: str, as_json: bool) -> None:
     chosen = way(kind or load_config().notify.terminal, os.environ, outer_terminals(os.environ))
     if chosen is not None:
         _send(chosen.sequence("agentdash", text))
-    if as_json:
-        known = {"kind": chosen.kind, "why": chosen.why, "tmux": chosen.tmux, "bell": chosen.bell} if chosen else None
-        common.print_json({"sent": chosen is not None, "way": known})
-    else:
-        common.print_lines([_told(chosen)])
+    known = {"kind": chosen.kind, "why": chosen.why, "tmux": chosen.tmux, "bell": chosen.bell} if chosen else None
+    common.print_one({"sent": chosen is not None, "way": known}, _told(chosen), as_json=as_json)
 
 
 def _send(sequence: str) -> None:

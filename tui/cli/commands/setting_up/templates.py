@@ -1,8 +1,8 @@
 """The option by which a verb sends the prompt of a template."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from agentdash.sessions.rules.launch import Start
     from agentdash.sessions.service.reader import SessionReader
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 def complete_templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the templates that begin with ``incomplete``."""
@@ -23,14 +21,12 @@ def complete_templates(_: click.Context, __: click.Parameter, incomplete: str) -
     return []
 
 
-def template_option(command: F) -> F:
-    """Add ``--template``: the prompt is that of a template, with its fields filled in."""
-    return click.option(
-        "--template",
-        metavar="NAME",
-        shell_complete=complete_templates,
-        help="Send [templates.NAME] with its fields filled in.",
-    )(command)
+template_option = click.option(
+    "--template",
+    metavar="NAME",
+    shell_complete=complete_templates,
+    help="Send [templates.NAME] with its fields filled in.",
+)
 
 
 def without_prompt(words: Sequence[str]) -> str:

@@ -85,8 +85,6 @@ def _list(as_json: bool) -> int:
 def _forget(path: str, as_json: bool) -> int:
     with common.open_manager() as manager:
         forgotten = manager.projects.forget(path)
-    if as_json:
-        common.print_json({"path": str(forgotten), "state": "untrusted"})
-    else:
-        common.print_lines([f"Not trusted: {forgotten}"], painted=False)
+    record = {"path": str(forgotten), "state": "untrusted"}
+    common.print_one(record, f"Not trusted: {forgotten}", as_json=as_json, painted=False)
     return 0

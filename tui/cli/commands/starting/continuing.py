@@ -128,10 +128,7 @@ def takeover(ref: str, prints: bool, as_json: bool) -> int:
     with common.open_manager() as manager:
         taken = manager.take_over(ref)
         done = run_interface(manager, taken, None if sys.stdout.isatty() else sys.stderr.fileno())
-        if as_json:
-            common.print_json(to_builtins(done))
-        else:
-            common.print_lines([clean(takeover_texts.outcome(taken.session, done))])
+        common.print_one(to_builtins(done), clean(takeover_texts.outcome(taken.session, done)), as_json=as_json)
         if failure := takeover_texts.failed(taken.session, done):
             common.notice(clean(failure))
             return FAILED
@@ -142,10 +139,7 @@ def _print_command(ref: str, *, as_json: bool) -> int:
     """Print how to go on in the agent's own interface; nothing is run."""
     with common.open_reader() as reader:
         found = reader.resume_command(ref)
-    if as_json:
-        common.print_json(found)
-    else:
-        common.print_lines([found.command], painted=False)
+    common.print_one(found, found.command, as_json=as_json, painted=False)
     return 0
 
 

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -11,8 +11,6 @@ from agentdash.sessions.model.durations import seconds
 from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands import common
 from agentdash.tui.cli.commands.completing import complete_limits, complete_settings
-
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def complete_agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -75,9 +73,9 @@ timeout_option = click.option(
 )
 
 
-def begins_session(dry_run: str) -> Callable[[Verb], Verb]:
-    """Return a decorator with the options from ``--set`` on, in their order in the help, and the id and the prompt."""
-    parts: tuple[Callable[[Any], Any], ...] = (
+def begins_session(dry_run: str) -> Callable[[common.Verb], common.Verb]:
+    """Return a decorator with the options from ``--set`` on, the id and the prompt."""
+    return common.options(
         set_option,
         danger_option,
         limit_option,
@@ -88,13 +86,6 @@ def begins_session(dry_run: str) -> Callable[[Verb], Verb]:
         common.id_argument,
         common.prompt_argument,
     )
-
-    def decorated(verb: Verb) -> Verb:
-        for part in reversed(parts):
-            verb = part(verb)
-        return verb
-
-    return decorated
 
 
 def parse_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:

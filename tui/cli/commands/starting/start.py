@@ -1,6 +1,7 @@
 """The verbs that start an agent or a command: spawn, run."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -232,9 +233,10 @@ def follow(
     begun = started if isinstance(started, list) else [started]
     warnings = manager.reader.warnings(begun[0].id)
     _warn(warnings)
+    report = partial(_report, as_json=as_json, several=several, warnings=warnings, more=more)
     sessions = [manager.started(session.id) for session in begun]
     if not wait and timeout is None:
-        _report(sessions, as_json, several, warnings=warnings, more=more)
+        report(sessions)
         _say_what_is_missing(manager.reader, sessions)
         return FAILED if any(session.status in (Status.FAILED, Status.LOST) for session in sessions) else 0
     reported = {session.id: _words(session) for session in sessions}
@@ -245,12 +247,10 @@ def follow(
         sessions = manager.wait(ids, timeout=timeout, asked=common.say_asked, blocked=common.say_blocked)
     except TimeoutError:
         if as_json:
-            _report(
-                [manager.reader.get(session.id) for session in sessions], as_json, several, warnings=warnings, more=more
-            )
+            report([manager.reader.get(session.id) for session in sessions])
         raise
     if as_json:
-        _report(sessions, as_json, several, warnings=warnings, more=more)
+        report(sessions)
     for session in () if as_json else sessions:
         if _words(session) != reported[session.id]:
             _report([session], as_json=False, err=True)

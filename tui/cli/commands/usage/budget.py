@@ -96,10 +96,7 @@ def budget(
                 cost_usd=now.cost_usd if usd is None else named.cost_usd,
             )
             state = manager.budgets.change(ref, wanted)
-    if as_json:
-        common.print_json(budget_json(state))
-    else:
-        common.print_lines([budget_line(state)])
+    common.print_one(budget_json(state), budget_line(state), as_json=as_json)
 
 
 class _Change(NamedTuple):

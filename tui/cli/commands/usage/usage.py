@@ -197,12 +197,9 @@ def _csv_row(values: "Iterable[object]") -> str:
     from io import StringIO
 
     file = StringIO(newline="")
-    csv.writer(file).writerow(_inert(one) if isinstance(one, str) else one for one in values)
+    inert = (f"'{one}" if isinstance(one, str) and one.startswith(_FORMULA) else one for one in values)
+    csv.writer(file).writerow(inert)
     return file.getvalue().removesuffix("\r\n")  # with this line end, a carriage return in a key is quoted too
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _say(table: "UsageTable") -> None:
@@ -236,7 +233,6 @@ def _import(file: str, *, as_json: bool) -> None:
         found = manager.prices.import_file(Path(file).expanduser())
     if (why := outdated(found)) is not None:
         common.notice(one_line(f"warning: {why}."))
-    if as_json:
-        common.print_json({"source": found.source, "as_of": found.as_of, "models": len(found.prices)})
-    else:
-        common.print_lines([f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"])
+    record = {"source": found.source, "as_of": found.as_of, "models": len(found.prices)}
+    line = f"{count(len(found.prices), 'price')} of {found.as_of} from {one_line(found.source)}"
+    common.print_one(record, line, as_json=as_json)

@@ -1,7 +1,7 @@
 """The start of sessions, also to continue a conversation: the dialog, its last values, the trust in a project."""
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -11,7 +11,7 @@ from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
 from agentdash.sessions.storage.prompts.drafts import NEW_SESSION
-from agentdash.tui.services.actions.prompt_tools import PromptWriting
+from agentdash.tui.services.actions.prompt_tools import PromptHelp, PromptWriting
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.state.ui_state import LastStart, UiState
 from agentdash.tui.texts import conversation_texts
@@ -43,7 +43,7 @@ class StartMemory(Actions):
         """Keep the choices of a start."""
         if self.state is not None and self.state.now.start != choices:
             self.state.set(start=choices)
-            self._app.run_worker(self._requests.outcome(asyncio.to_thread(self.state.save)))
+            self._app.run_worker(self._requests.outcome(self.state.save))
 
 
 class ProjectActions(Actions):
@@ -70,7 +70,7 @@ class ProjectActions(Actions):
         from agentdash.tui.texts import project_texts
 
         with self._app.keys_held():
-            found, reason = await self._requests.outcome(asyncio.to_thread(self._reader.settings.project_of, folder))
+            found, reason = await self._requests.outcome(self._reader.settings.project_of, folder)
             if found is None:
                 self._requests.show_refusal(reason or project_texts.no_project(folder))
                 return False
@@ -129,8 +129,7 @@ class StartActions(Actions):
             await self._ask_what_to_start(cwd, like, after)
 
     async def _ask_what_to_start(self, cwd: str, like: Session | None, after: Session | None) -> None:
-        from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.new_session import NewSessionScreen, NoAgentScreen
         from agentdash.tui.dialogs.starting.offer import Offer
 
         settings = await self._projects.settings_in(cwd)
@@ -167,7 +166,6 @@ class StartActions(Actions):
             unchanged = text is None or (like is not None and not text)
             self.desk.drafts.put(NEW_SESSION, draft if unchanged else text or "")
 
-        projects = self._projects
         self._app.push_screen(
             NewSessionScreen(
                 offer,
@@ -175,9 +173,9 @@ class StartActions(Actions):
                 self.spawn_copies,
                 keep,
                 self.memory.keep,
-                settings_in=projects.settings_in,
-                review_in=projects.review,
-                tools=self._writing.help_with,
+                settings_in=self._projects.settings_in,
+                review_in=self._projects.review,
+                tools=partial(PromptHelp, self._writing),
                 keymap=self.desk.keymap,
             )
         )
@@ -191,12 +189,11 @@ class StartActions(Actions):
         """Return the exact start, or the reason if the session cannot be started."""
         # The prompt affects nothing else in the command, so the command can be shown before the prompt is written.
         shown = structs.replace(start, prompt=start.prompt.strip() or "PROMPT")
-        return await self._requests.outcome(asyncio.to_thread(self._reader.plan, shown))
+        return await self._requests.outcome(self._reader.plan, shown)
 
     async def spawn(self, start: Start) -> str | None:
         """Start a session; return the reason if that failed."""
-        call = asyncio.to_thread(lambda: self._access.manager("spawn").spawn(start))
-        session, reason = await self._requests.outcome(call)
+        session, reason = await self._requests.outcome(lambda: self._access.manager("spawn").spawn(start))
         if session is not None:
             self.desk.select(session)
         return reason
@@ -205,8 +202,9 @@ class StartActions(Actions):
         """Start ``start.copies`` sessions; return the reason if that failed."""
         if start.copies == 1:
             return await self.spawn(start)
-        call = asyncio.to_thread(lambda: self._access.manager("spawn copies").spawn_copies(start))
-        sessions, reason = await self._requests.outcome(call)
+        sessions, reason = await self._requests.outcome(
+            lambda: self._access.manager("spawn copies").spawn_copies(start)
+        )
         if sessions:
             self.desk.select(sessions[0])
         return reason
@@ -236,8 +234,7 @@ class ContinueActions(Actions):
             await self._ask(session)
 
     async def _ask(self, session: Session) -> None:
-        from agentdash.tui.dialogs.starting.new_session import ContinueScreen
-        from agentdash.tui.dialogs.starting.no_agent import NoAgentScreen
+        from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NoAgentScreen
         from agentdash.tui.dialogs.starting.offer import Offer
 
         agents = await self._requests.ask(self._reader.settings.agents)
@@ -253,17 +250,12 @@ class ContinueActions(Actions):
         first = Start(text, agent=(others or installed)[0], cwd=place(session.cwd), options=limits)
         folders = await self._requests.ask(self._reader.recent_folders) or []
 
-        async def plan(start: Start) -> tuple[Launch | None, str, str | None]:
-            return await self._plan(session, start)
-
-        async def begin(start: Start) -> str | None:
-            return await self._begin(session, start)
-
         def keep(written: str | None) -> None:
             if written is not None:
                 self._drafts[session.id] = written
 
         offer = Offer(agents=agents, first=first, folders=folders)
+        plan, begin = partial(self._plan, session), partial(self._begin, session)
         self._app.push_screen(ContinueScreen(conversation_texts.dialog_title(session), offer, plan, begin, keep))
 
     async def _limits(self, session: Session) -> dict[str, object]:
@@ -275,7 +267,7 @@ class ContinueActions(Actions):
         """Return the exact start and its consequences in words, or the reason why it is not possible."""
         asked = structs.replace(start, prompt=start.prompt.strip() or GO_ON)
         continued, reason = await self._requests.outcome(
-            asyncio.to_thread(lambda: self._reader.continued(session.id, asked, inherits=False))
+            lambda: self._reader.continued(session.id, asked, inherits=False)
         )
         return (continued.launch, continued.words, None) if continued is not None else (None, "", reason)
 
@@ -286,7 +278,7 @@ class ContinueActions(Actions):
             manager = self._access.manager("continue")
             return manager.continue_session(manager.reader.continued(session.id, start, inherits=False))
 
-        begun, reason = await self._requests.outcome(asyncio.to_thread(begin))
+        begun, reason = await self._requests.outcome(begin)
         if begun is not None:
             self.desk.select(begun)
         return reason
