@@ -3,18 +3,16 @@
 They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Union
 
 from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.codex import items
-from agentdash.sessions.agents.codex.item_steps import described, patch, status_of
+from agentdash.sessions.agents.codex.item_steps import change_of, described, patch, status_of
 from agentdash.sessions.agents.codex.items import in_camel_case
 from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words, joined, value_of
 from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import Change, StepKind
-from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 
 class Item(items.Item, rename="camel", kw_only=True):
@@ -202,21 +200,9 @@ def changes_of(item: FileChange) -> tuple[Change, ...]:
 
 
 def _change(update: FileUpdate) -> Change:
-    text = update.diff
     moved = update.kind.move_path
-    if moved is not None:
-        text = text.removesuffix(f"{_MOVED}{moved}")
-    whole: dict[str, Callable[[str], Diff]] = {"add": created, "delete": deleted}
-    diff = whole[update.kind.kind](text) if update.kind.kind in whole else diff_of(text)
-    return Change(
-        path=update.path,
-        kind=update.kind.kind,
-        diff=diff.text if diff else None,
-        added=diff.added if diff else None,
-        removed=diff.removed if diff else None,
-        cut=diff.cut if diff else False,
-        moved_to=moved,
-    )
+    text = update.diff if moved is None else update.diff.removesuffix(f"{_MOVED}{moved}")
+    return change_of(update.path, update.kind.kind, text, moved)
 
 
 def _call(text: str, tool: str | None) -> StepFields:

@@ -14,13 +14,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentdash.sessions.agents.capabilities import RecordedEdit
+from agentdash.sessions.agents.codex.item_steps import change_of
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
 from agentdash.sessions.agents.parsing.line_parts import parts
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
+from agentdash.sessions.model.session import Change
 from agentdash.sessions.storage.files.line_reader import LineReader
-from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 MOST_FOLDERS = 5_000
 """Day folders that are searched if a thread is not found at its day: thirteen years."""
@@ -111,14 +112,9 @@ def _edit(line: bytes) -> RecordedEdit | None:
     return RecordedEdit(at=done.completed_at_ms, changes=tuple(changes))
 
 
-def _recorded(path: str, change: _Change) -> RecordedChange:
-    return RecordedChange(path=path, kind=change.type, diff=_diff(change), moved_to=change.move_path)
-
-
-def _diff(change: _Change) -> Diff | None:
-    if change.type == "add":
-        return created(change.content)
-    return deleted(change.content) if change.type == "delete" else diff_of(change.unified_diff)
+def _recorded(path: str, change: _Change) -> Change:
+    text = change.content if change.type in ("add", "delete") else change.unified_diff
+    return change_of(path, change.type, text, change.move_path)
 
 
 def _born(thread: str) -> int | None:

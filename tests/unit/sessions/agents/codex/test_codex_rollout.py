@@ -11,9 +11,9 @@ from factories import turn
 from places import CAPTURES
 from transcript_files import merged
 
+from agentdash.sessions.agents.capabilities import RecordedEdit
 from agentdash.sessions.agents.codex.rollout import edits as recorded_edits
 from agentdash.sessions.agents.codex.rollout.edits import Rollout, find_rollout
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedEdit
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.service.changes.from_steps import collect
@@ -197,8 +197,7 @@ def test_a_line_that_cannot_be_understood_is_passed_over(odd: str, tmp_path: Pat
         {"/x": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b\n", "move_path": None, "new": 1}}, stdout="y"
     )
     (edit,) = read_edits(rollout(tmp_path, text=odd + good))
-    assert edit.changes[0].diff is not None
-    assert (edit.at, edit.changes[0].diff.added) == (5, 1)
+    assert (edit.at, edit.changes[0].lines) == (5, (1, 1))
 
 
 def test_only_lines_about_files_are_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,6 +220,5 @@ def test_a_line_beyond_the_cap_costs_one_edit(tmp_path: Path, monkeypatch: pytes
 def test_of_a_huge_edit_the_beginning_is_kept(tmp_path: Path) -> None:
     text = line({"/y": {"type": "delete", "content": "line\n" * 1_000_000}})
     (edit,) = read_edits(rollout(tmp_path, text=text))
-    diff = edit.changes[0].diff
-    assert diff is not None
-    assert (diff.removed, diff.cut, len(diff.text) < 200_000) == (1_000_000, True, True)
+    change = edit.changes[0]
+    assert (change.removed, change.cut, len(change.diff or "") < 200_000) == (1_000_000, True, True)
