@@ -12,7 +12,6 @@ from msgspec import Meta, Struct, field
 
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.capabilities import Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
 from agentdash.sessions.model.turn_mode import TurnMode
@@ -122,7 +121,7 @@ class Agent(ABC):
     """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     polling_tools: ClassVar[Set[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
-    expands: ClassVar[Expansions] = Expansions()
+    expands: ClassVar[capabilities.Expansions] = capabilities.Expansions()
     """The parts of a prompt that it replaces: foreign text is made inert with it."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""

@@ -16,7 +16,6 @@ from msgspec import Meta
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import ALL_TOOLS, LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
@@ -56,7 +55,7 @@ _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 _WITHOUT_RULES = frozenset({"auto", "plan"})
 """Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
 
-_EXPANDS = Expansions(
+_EXPANDS = capabilities.Expansions(
     anywhere=((re.compile(r"(?<![A-Za-z0-9_\\])@"), r"\\@"),),
     at_first=re.compile(r"\s*/"),
     note=r"In the following text, \@ is written for @.",

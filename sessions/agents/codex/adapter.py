@@ -13,7 +13,6 @@ from msgspec import Meta, structs
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
@@ -53,7 +52,7 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
-_EXPANDS = Expansions(
+_EXPANDS = capabilities.Expansions(
     anywhere=((re.compile(r"\$([A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*)"), r"${\1}"), (re.compile(r"\[@"), r"[\\@")),
     note="In the following text, ${name} is written for a dollar sign and a name, and [\\@ for [@.",
 )

@@ -9,7 +9,7 @@ from factories import T0, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.session import Status, Step, StepKind
