@@ -38,6 +38,18 @@ TAIL = 8192
 MOST_HELPERS = 1_000
 """Threads of sub-agents that are remembered."""
 
+_UUID, _VERSION = 36, 14
+"""The characters of a UUID, and the place of its version."""
+
+MOST_ASKS = 1_000
+"""Open questions that are remembered."""
+
+_PLAN_STATUS = {"inProgress": "in_progress"}
+_PLAN = "plan"
+"""The key of the step of the plan; no item's key equals it, because these begin with their thread."""
+
+_INTERRUPTED = "the turn was interrupted"
+
 
 class AppServerState(EventState, kw_only=True):
     """Adds what later lines of the turn refer to."""
@@ -66,119 +78,11 @@ class AppServerState(EventState, kw_only=True):
     """codex's estimate of the tokens that the open compaction left."""
 
 
-class ItemParser(EventParser):
-    """Follows each item from its beginning to its end."""
+class AppServerParser(EventParser):
+    """Parses one turn of a live codex, and follows each item from its beginning to its end."""
 
     state: AppServerState
     state_type = AppServerState
-
-    def _is_ours(self, thread: str | None) -> bool:
-        """Return whether a thread is the main agent's; the first that begins a turn of its own is."""
-        return thread is None or self.state.thread is None or thread == self.state.thread
-
-    def _key(self, thread: str | None, item: str) -> str:
-        return f"{thread or self.state.thread or ''}:{item}"
-
-    def _output(self, params: events.DeltaParams, at: int | None) -> list[Step]:  # noqa: ARG002
-        key = self._key(params.thread_id, params.item_id)
-        earlier = self.state.open.get(key)
-        if earlier is None or earlier.kind is not StepKind.COMMAND:
-            return []
-        step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
-        self.state.open[key] = step
-        return [step]
-
-    def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
-        item = params.item
-        self.facts.notice = None
-        if isinstance(item, items.UserMessage):
-            return self._prompt(item, params, at) if completed else []
-        ours = self._is_ours(params.thread_id)
-        if isinstance(item, common.AgentMessage | common.Reasoning | items.Plan) and not completed:
-            return []  # it has no text yet
-        if isinstance(item, common.AgentMessage) and ours:
-            self.facts.last_message = item.text
-        if isinstance(item, common.CollabToolCall):
-            self._helpers(item)
-        key = self._key(params.thread_id, item.id)
-        earlier = self.state.open.pop(key, None)
-        if completed and earlier is None and isinstance(item, common.CommandExecution) and self._is_late(params):
-            return self._late(item, at)
-        fields = fields_of(item)
-        if earlier is not None and isinstance(item, common.CommandExecution) and item.aggregated_output is None:
-            fields["output"] = earlier.output
-        began = item.started_at_ms or params.started_at_ms or at
-        parent = None if ours else self.state.helpers.get(params.thread_id or "", params.thread_id)
-        step = (
-            changed(earlier, fields)
-            if earlier
-            else self._made(fields, at=began, call_id=item.id or None, parent=parent)
-        )
-        if isinstance(item, items.ContextCompaction) and ours and not completed:
-            before = self.facts.context_tokens
-            self.state.before, self.state.after = self.facts.context_before if before is None else before, None
-        if not completed:
-            step = structs.replace(step, status=StepStatus.RUNNING)
-            self._remember(key, step)
-            return [step]
-        over = item.completed_at_ms or params.completed_at_ms or at
-        step = ended(step, over if step.status is not None else None)
-        by_answer = step.status is StepStatus.DECLINED and key in self.state.asked_items
-        self.state.asked_items.pop(key, None)
-        if isinstance(item, items.ContextCompaction) and ours:
-            self.facts.compacted = Compacted()
-            if self.facts.reported is not None:
-                self.facts.reported.compact(at, None, step.index, self.state.before, self.state.after)
-            self.state.before = self.state.after = None
-        if not by_answer and (what := refused(step)) is not None:
-            self.facts.deny(what)
-        return [step]
-
-    def _helpers(self, item: common.CollabToolCall) -> None:
-        for thread in item.receiver_thread_ids[:MOST_HELPERS]:
-            if len(self.state.helpers) < MOST_HELPERS:
-                self.state.helpers.setdefault(thread, item.id)
-
-    def _prompt(self, item: items.UserMessage, params: events.ItemParams, at: int | None) -> list[Step]:
-        """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
-        if not self._is_ours(params.thread_id):
-            return []
-        # codex queue names a prompt by a UUID of version 7 (0.169.0, 0.171.0); the names of agentdash have 4 and 5.
-        name = item.client_id or ""
-        other = len(name) == _UUID and name[_VERSION] == "7"
-        began, self.state.prompted = not self.state.prompted, True
-        if began and not other:
-            return []
-        fields, sender = fields_of(item), OTHER_PROGRAM if other else None
-        return [self._made(fields, at=item.started_at_ms or at, call_id=item.client_id, sender=sender)]
-
-    def _is_late(self, params: events.ItemParams) -> bool:
-        """Return whether an item that ends belongs to an earlier turn: its commands may outlive a turn."""
-        return self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
-
-    def _late(self, item: common.CommandExecution, at: int | None) -> list[Step]:
-        how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
-        text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
-        return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
-
-
-_UUID, _VERSION = 36, 14
-"""The characters of a UUID, and the place of its version."""
-
-
-MOST_ASKS = 1_000
-"""Open questions that are remembered."""
-
-_PLAN_STATUS = {"inProgress": "in_progress"}
-_PLAN = "plan"
-"""The key of the step of the plan; no item's key equals it, because these begin with their thread."""
-
-_INTERRUPTED = "the turn was interrupted"
-
-
-class AppServerParser(ItemParser):
-    """Parses one turn of a live codex."""
-
     decoder = lines.MESSAGES
     conversation_ids = UUID
 
@@ -237,6 +141,93 @@ class AppServerParser(ItemParser):
             return []  # the same
         self.facts.error = readable_error(answer.error.message)
         return [self._new(StepKind.ERROR, self.facts.error, at=at, fatal=True)]
+
+    def _is_ours(self, thread: str | None) -> bool:
+        """Return whether a thread is the main agent's; the first that begins a turn of its own is."""
+        return thread is None or self.state.thread is None or thread == self.state.thread
+
+    def _key(self, thread: str | None, item: str) -> str:
+        return f"{thread or self.state.thread or ''}:{item}"
+
+    def _output(self, params: events.DeltaParams, at: int | None) -> list[Step]:  # noqa: ARG002
+        key = self._key(params.thread_id, params.item_id)
+        earlier = self.state.open.get(key)
+        if earlier is None or earlier.kind is not StepKind.COMMAND:
+            return []
+        step = structs.replace(earlier, output=((earlier.output or "") + params.delta)[-TAIL:])
+        self.state.open[key] = step
+        return [step]
+
+    def _item(self, params: events.ItemParams, at: int | None, *, completed: bool) -> list[Step]:
+        item = params.item
+        self.facts.notice = None
+        if isinstance(item, items.UserMessage):
+            return self._prompt(item, params, at) if completed else []
+        ours = self._is_ours(params.thread_id)
+        if isinstance(item, common.AgentMessage | common.Reasoning | items.Plan) and not completed:
+            return []  # it has no text yet
+        if isinstance(item, common.AgentMessage) and ours:
+            self.facts.last_message = item.text
+        if isinstance(item, common.CollabToolCall):
+            self._helpers(item)
+        key = self._key(params.thread_id, item.id)
+        earlier = self.state.open.pop(key, None)
+        # An item that ends may belong to an earlier turn: its commands may outlive a turn.
+        late = completed and earlier is None and ours and params.turn_id not in (None, self.state.turn)
+        if late and isinstance(item, common.CommandExecution):
+            return self._late(item, at)
+        fields = fields_of(item)
+        if earlier is not None and isinstance(item, common.CommandExecution) and item.aggregated_output is None:
+            fields["output"] = earlier.output
+        began = item.started_at_ms or params.started_at_ms or at
+        parent = None if ours else self.state.helpers.get(params.thread_id or "", params.thread_id)
+        step = (
+            changed(earlier, fields)
+            if earlier
+            else self._made(fields, at=began, call_id=item.id or None, parent=parent)
+        )
+        if isinstance(item, items.ContextCompaction) and ours and not completed:
+            before = self.facts.context_tokens
+            self.state.before, self.state.after = self.facts.context_before if before is None else before, None
+        if not completed:
+            step = structs.replace(step, status=StepStatus.RUNNING)
+            self._remember(key, step)
+            return [step]
+        over = item.completed_at_ms or params.completed_at_ms or at
+        step = ended(step, over if step.status is not None else None)
+        by_answer = step.status is StepStatus.DECLINED and key in self.state.asked_items
+        self.state.asked_items.pop(key, None)
+        if isinstance(item, items.ContextCompaction) and ours:
+            self.facts.compacted = Compacted()
+            if self.facts.reported is not None:
+                self.facts.reported.compact(at, None, step.index, self.state.before, self.state.after)
+            self.state.before = self.state.after = None
+        if not by_answer and (what := refused(step)) is not None:
+            self.facts.deny(what)
+        return [step]
+
+    def _helpers(self, item: common.CollabToolCall) -> None:
+        for thread in item.receiver_thread_ids[:MOST_HELPERS]:
+            if len(self.state.helpers) < MOST_HELPERS:
+                self.state.helpers.setdefault(thread, item.id)
+
+    def _prompt(self, item: items.UserMessage, params: events.ItemParams, at: int | None) -> list[Step]:
+        """Return a prompt that was given to the running turn; the prompt that began it is known without the stream."""
+        if not self._is_ours(params.thread_id):
+            return []
+        # codex queue names a prompt by a UUID of version 7 (0.169.0, 0.171.0); the names of agentdash have 4 and 5.
+        name = item.client_id or ""
+        other = len(name) == _UUID and name[_VERSION] == "7"
+        began, self.state.prompted = not self.state.prompted, True
+        if began and not other:
+            return []
+        fields, sender = fields_of(item), OTHER_PROGRAM if other else None
+        return [self._made(fields, at=item.started_at_ms or at, call_id=item.client_id, sender=sender)]
+
+    def _late(self, item: common.CommandExecution, at: int | None) -> list[Step]:
+        how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
+        text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
+        return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
 
     def _began(self, params: events.TurnParams, at: int | None) -> list[Step]:  # noqa: ARG002
         if self._is_ours(params.thread_id) and params.turn.root_turn_id in (None, params.turn.id):
