@@ -123,6 +123,10 @@ class Agent(ABC):
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
     expands: ClassVar[capabilities.Expansions] = capabilities.Expansions()
     """The parts of a prompt that it replaces: foreign text is made inert with it."""
+    noise: ClassVar[tuple[str, ...]] = ()
+    """The beginnings of lines of stderr that give no reason of a failure."""
+    error_words: ClassVar[tuple[str, ...]] = ()
+    """The beginnings of those that give one."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
@@ -219,9 +223,10 @@ class Agent(ABC):
         return facts.end == "completed" and exit_code in (0, None)
 
     def stderr_reason(self, text: str) -> str | None:
-        """Return the line of stderr with the reason of a failed turn; None if there is none."""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines[-1] if lines else None
+        """Return the first line of stderr with the reason of a failed turn, else the last that is not noise, if any."""
+        lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith(self.noise)]
+        errors = [line for line in lines if line.startswith(self.error_words)]
+        return next(iter(errors or lines[-1:]), None)
 
 
 class TranscriptFormat(ABC):

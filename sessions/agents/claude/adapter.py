@@ -230,6 +230,8 @@ class Claude(Agent):
     takes_instructions = True
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     expands = _EXPANDS
+    noise = ("Warning:",)
+    error_words = ("Error",)
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again
     # (docs/protocols/claude.md, "Signals").
@@ -319,10 +321,3 @@ class Claude(Agent):
             plain_argv=plain,
             env=_STAYS if settings.approvals == "ask" else {},
         )
-
-    def stderr_reason(self, text: str) -> str | None:
-        """Return the first line that begins with ``Error``, else the last that is not a warning."""
-        stripped = [line.strip() for line in text.splitlines()]
-        lines = [line for line in stripped if line and not line.startswith("Warning:")]
-        errors = [line for line in lines if line.startswith("Error")]
-        return errors[0] if errors else lines[-1] if lines else None

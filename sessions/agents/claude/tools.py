@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.claude.events import BashResult, FileResult, TaskResult
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
-from agentdash.sessions.agents.parsing.parser import StepFields, plan, remember
+from agentdash.sessions.agents.parsing.parser import StepFields, changed, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
@@ -166,6 +166,12 @@ class TaskList(Struct):
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
 
+    def with_result(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
+        """Return the step of a call with the fields of its result, and the plan as it is then."""
+        if call.kind is StepKind.PLAN:
+            fields |= self.answered(call, fields["status"], details)
+        return changed(call, fields, ended_at=at)
+
     def _updated(self, number: str, given: dict[str, Any]) -> dict[str, PlanItem]:
         if given.get("status") == "deleted":
             return {key: item for key, item in self.tasks.items() if key != number}
@@ -236,11 +242,6 @@ class EarlyResult(Struct, array_like=True):
     json: bytes
     """The line's ``tool_use_result``."""
 
-    @property
-    def details(self) -> Raw:
-        """The line's ``tool_use_result``, to be decoded."""
-        return Raw(self.json)
-
 
 class EarlyResults(Struct):
     """The newest results without their calls: claude may write a call that runs beside others after its result."""
@@ -254,6 +255,11 @@ class EarlyResults(Struct):
         result = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
         remember(self.waiting, key, result, _MOST)
 
-    def take(self, key: str) -> EarlyResult | None:
-        """Return the result of a call that comes after it, and forget it; None if there is none."""
-        return self.waiting.pop(key, None)
+    def take(self, key: str, fields: StepFields, parent: str | None, tasks: TaskList) -> Step | None:
+        """Return the step of a call that comes after its result, and forget that; None if there is none."""
+        early = self.waiting.pop(key, None)
+        if early is None:
+            return None
+        call, details = changed(early.step, fields, parent=parent, call_id=key), Raw(early.json)
+        result = answered(call.kind, early.text, is_error=early.is_error, details=details)
+        return tasks.with_result(call, result, details, early.step.ended_at)

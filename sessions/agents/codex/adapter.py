@@ -42,8 +42,6 @@ else:
 TRANSPORT = "app-server"
 """The transport of a live codex."""
 
-_NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
-
 _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
 """Options of codex that name a model, or settings that may name one."""
 
@@ -281,6 +279,8 @@ class Codex(Agent):
     settings_type = CodexSettings
     takes_instructions = True
     expands = _EXPANDS
+    noise = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
+    error_words = ("Error", "error:")
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     modes = capabilities.Modes(
@@ -357,10 +357,3 @@ class Codex(Agent):
         if kind is not None:
             return kind.startswith(("thread.", "turn.", "item."))
         return _is_of_server(event)
-
-    def stderr_reason(self, text: str) -> str | None:
-        """Return the first line that begins with ``Error`` or ``error:``, else the last that is not noise."""
-        stripped = [line.strip() for line in text.splitlines()]
-        lines = [line for line in stripped if line and not line.startswith(_NOISE)]
-        errors = [line for line in lines if line.startswith(("Error", "error:"))]
-        return errors[0] if errors else lines[-1] if lines else None

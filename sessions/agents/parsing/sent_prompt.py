@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
 
+from agentdash.sessions.agents.parsing.json_lines import milliseconds
 from agentdash.sessions.agents.parsing.line_parts import parts
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.storage.files.line_reader import LineReader
@@ -66,10 +66,8 @@ def has_prompt(
 
 def is_since(timestamp: str, at: int) -> bool:
     """Return whether a line of a transcript is from the turn that began at ``at``; True if its time is not known."""
-    try:
-        return datetime.fromisoformat(timestamp).timestamp() * 1000 >= at - CLOCK_MS
-    except ValueError:
-        return True
+    written = milliseconds(timestamp)
+    return written is None or written >= at - CLOCK_MS
 
 
 def is_readable(folder: Path) -> bool:

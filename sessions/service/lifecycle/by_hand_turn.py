@@ -66,7 +66,7 @@ def _first_time(path: Path) -> int:
     """Return the first time that a transcript names, UTC ms; 0 if it is not found near its beginning."""
     import re
 
-    from agentdash.sessions.agents.parsing.transcript_parser import milliseconds
+    from agentdash.sessions.agents.parsing.json_lines import milliseconds
 
     try:
         with path.open("rb") as file:

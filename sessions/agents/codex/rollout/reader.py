@@ -23,10 +23,10 @@ from agentdash.sessions.agents.codex.rollout.text import (
     words_of,
 )
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
-from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type, milliseconds
 from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
+from agentdash.sessions.agents.parsing.transcript_parser import digest
 from agentdash.sessions.model.session import Step, StepKind, Usage
 from agentdash.sessions.rules.costs.reports import ROLLOUT, Report
 
