@@ -30,13 +30,13 @@ def show(ref: str, as_json: bool) -> None:
         if as_json:
             from msgspec import to_builtins
 
-            from agentdash.sessions.rules.json_schema import adjustment_json, prompt_json, session_json, turn_json
+            from agentdash.sessions.rules.json_schema import record_json, session_json
 
             parts: dict[str, Any] = {
-                "turns": [turn_json(t) for t in turns],
-                "prompts": [prompt_json(p) for p in prompts],
+                "turns": [record_json(t) for t in turns],
+                "prompts": [record_json(p) for p in prompts],
             }
-            parts["adjustments"] = [adjustment_json(one) for one in changes]
+            parts["adjustments"] = [record_json(one) for one in changes]
             parts["compactions"] = to_builtins(compactions)
             common.print_json(session_json(session) | parts)
         else:
@@ -93,10 +93,10 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
 
 
 def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
-    from agentdash.sessions.rules.json_schema import digest_json
+    from agentdash.sessions.rules.json_schema import record_json
 
     since = {"since_steps": marker.seen_steps, "since_at": marker.seen_at} if marker else _FROM_THE_START
-    return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(facts)
+    return {"session": session.id, "status": session.status, "turn": turn} | since | record_json(facts)
 
 
 def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Session | None") -> None:
