@@ -15,7 +15,7 @@ from agentdash.sessions.agents.capabilities import Env
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
 from agentdash.sessions.model.turn_mode import TurnMode
-from agentdash.sessions.rules.launch import Command, Fork, Ladder, Prices, StopSettings
+from agentdash.sessions.rules.launch import Command, Fork, Ladder, Launch, Prices, StopSettings
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.rules.costs.reports import Report
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -179,6 +180,21 @@ class Agent(ABC):
             tokens=Measurable(When.NEVER, f"a {self.name} reports no tokens"),
             cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),
         )
+
+    def count_broken_off(self, facts: Facts, env: Env, began: int) -> None:
+        """Add the calls of a turn that has ended to its reports, if the agent reported no sum of them.
+
+        Args:
+            began: the start of the turn, UTC ms.
+        """
+        if facts.unsummed and facts.reported is not None:
+            calls = self.use.calls if self.use is not None else None
+            facts.reported.break_off(calls(facts.agent_session or "", env, began) if calls is not None else None)
+
+    def total_before(self, launch: Launch, env: Env, began: int) -> "Sequence[Report] | None":
+        """Return what a process takes over from the conversation (:attr:`.capabilities.Use.total_before`), if known."""
+        known = self.use.total_before if self.use is not None else None
+        return known(launch, env, began) if known is not None else None
 
     def transcript(self, conversation: str, env: Env, at: int) -> "Path | None":
         """Return the agent's own transcript of a conversation (:attr:`.capabilities.OwnFiles.transcript`), if known."""

@@ -83,7 +83,8 @@ def accounts(members: Sequence[Member]) -> dict[str, Account]:
     for member in reversed(members):
         below = sums.get(member.id, Account())
         spent = below.spent.plus(member.spent)
-        rest = left_of((member.open and member.share) or Budget(), spent, Amount())
+        share = member.share if member.open and member.share is not None else Budget()
+        rest = left_of(share, spent, Amount())
         reserved = Amount(max(rest.tokens or 0, below.below.tokens), max(rest.cost_usd or 0.0, below.below.cost_usd))
         sums[member.id] = Account(
             spent=spent, below=below.below, reserved=reserved, workers=below.workers, open=below.open

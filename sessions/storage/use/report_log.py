@@ -142,9 +142,8 @@ class ReportLog:
         ).rowcount
         (model,) = db.execute("SELECT model FROM sessions WHERE id = ?", self._turn[:1]).fetchone() or (None,)
         model = facts.turn_model or model
-        priced = (
-            reported.pricing.entry(facts.turn_model or facts.model or model) if use.computed_usd is not None else None
-        )
+        named = facts.turn_model or facts.model or model
+        priced = reported.pricing.entry(named) if use.computed_usd is not None else None
         changed += db.execute(
             "UPDATE reports SET model = ?3, price = ?4, price_as_of = ?5"
             " WHERE session = ?1 AND turn = ?2 AND source = 'record'"
