@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.codex.item_steps import readable_error
-from agentdash.sessions.agents.codex.rollout import events, tools, work
+from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.codex.rollout.calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from agentdash.sessions.agents.codex.rollout.text import (
     TOLD_ELSEWHERE,
@@ -105,12 +105,12 @@ class CodexRolloutParser(CallReader):
             return handle(self, self.decoded(data, struct), at)
         if kind in ("item_started", "item_completed"):
             return self._thing(self.decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
-        if kind in work.CALLS:
-            item, fields = self._described(work.CALLS[kind], data)
+        if kind in tools.CALLS:
+            item, fields = self._described(tools.CALLS[kind], data)
             return self._done(item.call_id or item.id, fields, at, source=ITEM)
         name, _, phase = kind.rpartition("_")
-        if name in work.EVENTS and phase in ("begin", "end"):
-            item, fields = self._described(work.EVENTS[name], data)
+        if name in tools.EVENTS and phase in ("begin", "end"):
+            item, fields = self._described(tools.EVENTS[name], data)
             return self._done(item.call_id, fields, at) if phase == "end" else self._begun(item.call_id, fields, at)
         return self._other(kind, data, line, at)
 
@@ -123,15 +123,15 @@ class CodexRolloutParser(CallReader):
             return self._reviewed(self.decoded(event.item, events.Reviewed), at) if completed else []
         if kind == "ContextCompaction":
             return self._compaction(events.Compacted(), at) if completed else []
-        if kind not in work.ITEMS:
+        if kind not in tools.ITEMS:
             return self._other(kind, event.item, line, at)
-        item, fields = self._described(work.ITEMS[kind], event.item)
+        item, fields = self._described(tools.ITEMS[kind], event.item)
         key = item.id or item.call_id
         if not completed:
             return self._begun(key, fields, event.started_at_ms or at)
         return self._done(key, fields, event.completed_at_ms or at, began=event.started_at_ms)
 
-    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, StepFields]:
+    def _described(self, entry: tools.Way, data: Raw) -> tuple[Any, StepFields]:
         """Return the decoded item and the fields of its step."""
         struct, describe = entry
         item = self.decoded(data, struct)
