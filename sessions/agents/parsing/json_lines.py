@@ -42,7 +42,7 @@ KIND_LENGTH = 80
 
 
 class Part(Struct):
-    """One piece of a tool's answer; a piece that is not text is only named."""
+    """One piece of a tool's answer, or of the user's input; a piece that is not text is only named."""
 
     type: str = ""
     text: Words | None = None

@@ -22,24 +22,17 @@ class Item(items.Item, rename="camel", kw_only=True):
     completed_at_ms: items.Moment | None = None
 
 
-class Fragment(Struct):
-    """One piece of the user's input; only text is shown."""
-
-    type: str = ""
-    text: Words | None = None
-
-
 class UserMessage(Item, tag="userMessage"):
     """A prompt that has become part of the conversation."""
 
     client_id: str | None = None
-    content: list[Fragment] = field(default_factory=list)
+    content: list[Part] = field(default_factory=list)
 
 
 class HookPrompt(Item, tag="hookPrompt"):
     """Text that a hook added to the conversation."""
 
-    fragments: list[Fragment] = field(default_factory=list)
+    fragments: list[Part] = field(default_factory=list)
 
 
 class Plan(Item, tag="plan"):
@@ -147,9 +140,9 @@ def fields_of(item: items.Item) -> StepFields:
     fields: StepFields
     match item:
         case UserMessage():
-            fields = {"kind": StepKind.PROMPT, "text": text_of(item.content)}
+            fields = {"kind": StepKind.PROMPT, "text": joined(item.content)}
         case HookPrompt():
-            fields = _notice("hookPrompt", f"a hook said: {text_of(item.fragments)}")
+            fields = _notice("hookPrompt", f"a hook said: {joined(item.fragments)}")
         case Plan():
             fields = {"kind": StepKind.MESSAGE, "text": item.text}
         case SubAgentActivity():
@@ -187,11 +180,6 @@ def _done(item: items.Item) -> StepFields:
         case _:
             fields = described(item)
     return fields
-
-
-def text_of(fragments: list[Fragment]) -> str:
-    """Return the user's input as text; a piece that is not text is only named."""
-    return "\n".join(part.text if part.text is not None else f"({part.type})" for part in fragments)
 
 
 def changes_of(item: FileChange) -> tuple[Change, ...]:
