@@ -25,7 +25,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.transcript.visible.retelling import retold_compacted
-from agentdash.sessions.transcript.visible.visible_steps import source_of, steps_of
+from agentdash.sessions.transcript.visible.visible_steps import source_of
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"
@@ -236,7 +236,7 @@ def test_a_reader_of_the_visible_conversation_gets_every_request_before_the_summ
     session.compact("the summary")
     session.say("request 2", "answer 2", talk=TALK_2)
     source = source_of(session.layout, session.store, NAME)
-    steps = steps_of(session.layout, session.store, source, source.history().parts())
+    steps = source.visible()
     assert [(step.kind, step.text) for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
         (StepKind.PROMPT, "request 1"),
         (StepKind.MESSAGE, "the summary"),
