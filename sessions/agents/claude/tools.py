@@ -124,8 +124,9 @@ class TaskList(Struct):
         given = arguments if isinstance(arguments, dict) else {}
         subject, number = text_in(given.get("subject")), text_in(given.get("taskId"))
         items: tuple[PlanItem, ...] | None = None
-        if name == "TodoWrite":
-            items = _todos(given.get("todos"))
+        if name == "TodoWrite" and isinstance(todos := given.get("todos"), list):
+            known = ((text_in(one.get("content")), _state(one.get("status"))) for one in todos if isinstance(one, dict))
+            items = tuple(PlanItem(text=text, status=status) for text, status in known)
         elif name == "TaskList":
             items = tuple(self.tasks.values())
         elif name == "TaskCreate" and subject:
@@ -209,13 +210,6 @@ def created(content: str) -> str:
     lines = content.removesuffix("\n").split("\n") if content else []
     header = f"@@ -0,0 +1,{len(lines)} @@\n" if lines else ""
     return header + "\n".join(f"+{line}" for line in lines)
-
-
-def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
-    if not isinstance(todos, list):
-        return None
-    items = [todo for todo in todos if isinstance(todo, dict)]
-    return tuple(PlanItem(text=text_in(todo.get("content")), status=_state(todo.get("status"))) for todo in items)
 
 
 def _state(value: Any, otherwise: str = "pending") -> str:

@@ -74,8 +74,11 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
     if not UUID.fullmatch(thread):
         return None
     sessions = home / "sessions"
-    near = (sessions / day for day in _days(_born(thread) or at))
-    folders = chain(near, [home / "archived_sessions"], islice(_all_days(sessions), MOST_FOLDERS))
+    # A UUID of version 7 begins with the time at which the thread was made, UTC ms.
+    near = (sessions / day for day in _days(int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else at))
+    months = (month for year in _subfolders(sessions) for month in _subfolders(year))
+    days = (day for month in months for day in _subfolders(month))
+    folders = chain(near, [home / "archived_sessions"], islice(days, MOST_FOLDERS))
     return next(filter(None, (_in_folder(folder, thread) for folder in folders)), None)
 
 
@@ -117,11 +120,6 @@ def _recorded(path: str, change: _Change) -> Change:
     return change_of(path, change.type, text, change.move_path)
 
 
-def _born(thread: str) -> int | None:
-    """Return the start of the thread, UTC ms: a UUID of version 7 begins with it; None for another id."""
-    return int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else None
-
-
 def _days(at: int) -> Iterator[str]:
     """Yield the folders of a day and of the days next to it: codex names them by an unknown local time."""
     try:
@@ -131,14 +129,8 @@ def _days(at: int) -> Iterator[str]:
         return
 
 
-def _all_days(sessions: Path) -> Iterator[Path]:
-    """Yield every day's folder, newest first."""
-    for year in _subfolders(sessions):
-        for month in _subfolders(year):
-            yield from _subfolders(month)
-
-
 def _subfolders(folder: Path) -> list[Path]:
+    """Return the folders of a year, a month or a day, newest first."""
     try:
         with os.scandir(folder) as entries:
             names = [e.name for e in islice(entries, MOST_ENTRIES) if e.name.isdigit() and e.is_dir()]

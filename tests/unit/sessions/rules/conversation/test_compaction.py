@@ -162,12 +162,18 @@ def test_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_recorded
 
 
 @pytest.mark.parametrize(
-    ("tokens", "window", "share", "advised"),
-    [(799, 1000, 0.8, False), (800, 1000, 0.8, True), (2000, 1000, 0.8, True), (None, 1000, 0.8, False),
-     (800, None, 0.8, False), (800, 0, 0.8, False), (800, 1000, 0, False), (0, 1000, -1, False)],
-)  # fmt: skip
-def test_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, share, advised):
-    assert should_compact(tokens, window, share) is advised
+    ("tokens", "window", "advised"),
+    [
+        (799, 1000, False),
+        (800, 1000, True),
+        (2000, 1000, True),
+        (None, 1000, False),
+        (800, None, False),
+        (800, 0, False),
+    ],
+)
+def test_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, advised):
+    assert should_compact(tokens, window) is advised
 
 
 @pytest.mark.parametrize(
