@@ -26,18 +26,15 @@ from agentdash.sessions.rules.launch import Command, Launch, Prices
 if TYPE_CHECKING:
     from agentdash.sessions.agents.codex import item_steps, own_config, refusals, turn_parser, usage
     from agentdash.sessions.agents.codex.app_server import dialogue, launching, meter, parser
-    from agentdash.sessions.agents.codex.rollout import edits, reader, sent
+    from agentdash.sessions.agents.codex.rollout import own_files as files
+    from agentdash.sessions.agents.codex.rollout import reader
     from agentdash.sessions.agents.parsing import plan_reports
 else:
     item_steps, own_config, refusals = Later("codex.item_steps"), Later("codex.own_config"), Later("codex.refusals")
     turn_parser, usage, dialogue = Later("codex.turn_parser"), Later("codex.usage"), Later("codex.app_server.dialogue")
     launching, meter = Later("codex.app_server.launching"), Later("codex.app_server.meter")
-    parser, edits = Later("codex.app_server.parser"), Later("codex.rollout.edits")
-    reader, sent, plan_reports = (
-        Later("codex.rollout.reader"),
-        Later("codex.rollout.sent"),
-        Later("parsing.plan_reports"),
-    )
+    parser, files = Later("codex.app_server.parser"), Later("codex.rollout.own_files")
+    reader, plan_reports = Later("codex.rollout.reader"), Later("parsing.plan_reports")
 
 TRANSPORT = "app-server"
 """The transport of a live codex."""
@@ -245,7 +242,7 @@ def _final_meter(launch: Launch, env: Env, began: int) -> Meter | None:
 
 def _windows_at_end(thread: str, env: Env, began: int) -> tuple[PlanWindow, ...]:
     """Return the windows of the newest report in the thread's transcript."""
-    path = edits.find_rollout(_home(env), thread, began)
+    path = files.find_rollout(_home(env), thread, began)
     return plan_reports.rollout_report(path, Codex.name) if path is not None else ()
 
 
@@ -312,9 +309,9 @@ class Codex(Agent):
         _windows_at_end,
     )
     own_files = capabilities.OwnFiles(
-        has_prompt=lambda prompt: sent.transcript_has(_home(prompt.env), prompt),
-        transcript=lambda thread, env, at: edits.find_rollout(_home(env), thread, at),
-        edits=lambda thread, env, at: edits.open_rollout(_home(env), thread, at),
+        has_prompt=lambda prompt: files.transcript_has(_home(prompt.env), prompt),
+        transcript=lambda thread, env, at: files.find_rollout(_home(env), thread, at),
+        edits=lambda thread, env, at: files.open_rollout(_home(env), thread, at),
     )
     complaints = capabilities.Complaints(_refusals, refusals.unapplied)
     leading = capabilities.Leading(

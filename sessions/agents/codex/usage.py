@@ -14,7 +14,7 @@ from time import monotonic
 from msgspec import Struct
 
 from agentdash.sessions.agents.codex.items import Tokens
-from agentdash.sessions.agents.codex.rollout.edits import find_rollout
+from agentdash.sessions.agents.codex.rollout.own_files import find_rollout
 from agentdash.sessions.agents.parsing.json_lines import Count, milliseconds
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.usage_meter import Meter
