@@ -1,6 +1,7 @@
 """The sections of a session's steps that are no file: its marks among the turns, and a gap of steps not read yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -10,7 +11,9 @@ from agentdash.sessions.rules.conversation.marks import Mark, MarkKind, RelatedM
 from agentdash.sessions.rules.conversation.shown import Shown, shown, stands_for
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.transcript.index.kind_codes import encoded
-from agentdash.sessions.transcript.index.turn_index import TurnIndex
+
+if TYPE_CHECKING:
+    from agentdash.sessions.transcript.index.turn_index import TurnIndex
 
 
 class MarkStep(Step, frozen=True, kw_only=True):
@@ -54,7 +57,7 @@ class FixedSection:
         return 0, 0
 
 
-Section = TurnIndex | FixedSection
+Section: TypeAlias = "TurnIndex | FixedSection"
 """A sequence of steps that grows at its end; a search goes through it block by block."""
 
 

@@ -38,7 +38,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> Budget:
-        """What is neither spent nor reserved, for each kind that the budget limits."""
+        """The amounts that are neither spent nor reserved, for each kind that the budget limits."""
         return left_of(self.budget, self.spent, self.reserved)
 
 

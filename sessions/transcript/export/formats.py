@@ -1,8 +1,8 @@
 """The formats of an export: their names, and the suffixes of their files; the JSON one is written here."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -34,12 +34,17 @@ def _encoded(value: dict[str, Any]) -> str:
     return dump(value).decode().rstrip("\n")
 
 
-Writer = Callable[[Session, Iterable[Step], Sequence[Turn], IsCut], Iterator[str]]
-"""Yields the pieces of a document from a session, its steps, each in its last form and in order, and all its turns.
+class Writer(Protocol):
+    """Makes the pieces of a document."""
 
-The steps are never all in memory.  The turns show their changes of settings.  The steps that the last argument names
-are marked: the conversation went on without them.
-"""
+    def __call__(
+        self, session: Session, steps: Iterable[Step], turns: Sequence[Turn] = (), is_cut: IsCut = none_cut
+    ) -> Iterator[str]:
+        """Yield the pieces from a session, its steps, each in its last form and in order, and all its turns.
+
+        The steps are never all in memory.  The turns show their changes of settings.  The steps that ``is_cut`` names
+        are marked: the conversation went on without them.
+        """
 
 
 class Format(Struct, frozen=True):
