@@ -15,9 +15,8 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import MESSAGE_CHARACTERS, Session, StepKind
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.conversation.history import History, Place, Root
+from agentdash.sessions.rules.conversation.history import History, Place, Root, ends_turn, place_text, place_words
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import ends_turn, place_text, place_words
 from agentdash.sessions.rules.launch import Launch, Start, requested_model
 from agentdash.sessions.runner.queue.next_turn import with_instructions
 from agentdash.sessions.runner.runner_process import poke

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepKind
-from agentdash.sessions.rules.conversation.history import step_is_visible
+from agentdash.sessions.rules.conversation.history import place_words, step_is_visible
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import place_words
 from agentdash.sessions.rules.digest.collect import digest
 from agentdash.sessions.rules.launch import Way
 from agentdash.sessions.transcript.visible.visible_steps import Source

@@ -28,7 +28,7 @@ from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.asks.answers import sentence
-from agentdash.sessions.rules.conversation.places import is_aside
+from agentdash.sessions.rules.conversation.history import is_aside
 from agentdash.sessions.rules.costs.reports import CALL, THREAD, Report
 from agentdash.sessions.rules.turn_facts import Compacted
 
