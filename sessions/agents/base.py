@@ -6,7 +6,9 @@ argv, and lines into steps.  Processes and files are handled once, elsewhere, fo
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from msgspec import Meta, Struct, field
 
@@ -63,6 +65,28 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         Literal["ask", "deny"],
         Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),
     ] = "ask"
+
+
+class OfferedSetting(Struct, frozen=True, kw_only=True):
+    """A setting that front ends offer by its own name: a text, or a switch: on, off or the agent's own choice."""
+
+    key: str
+    """Its key in the agent's section."""
+    help: str
+    switch: bool
+
+
+@cache
+def _offered(kind: type[AgentSettings]) -> tuple[OfferedSetting, ...]:
+    """Return the settings that are marked with ``extra={"offered": True}``."""
+    found = []
+    for key, hint in get_type_hints(kind, include_extras=True).items():
+        for meta in getattr(hint, "__metadata__", ()):
+            if isinstance(meta, Meta) and (meta.extra or {}).get("offered"):
+                value = hint.__origin__
+                arms = [arm for arm in (get_args(value) or (value,)) if arm is not NoneType]
+                found.append(OfferedSetting(key=key, help=meta.description or "", switch=arms == [bool]))
+    return tuple(found)
 
 
 def added_folders(args: Sequence[str]) -> Iterator[str]:
@@ -204,6 +228,11 @@ class Agent(ABC):
     def begins_conversation(self, prompt: str) -> bool:
         """Return whether the agent answers a prompt by beginning another conversation, whose id it then prints."""
         return self.conversations is not None and not self.conversations.clears.isdisjoint(prompt.split(maxsplit=1)[:1])
+
+    def offered_settings(self) -> tuple[OfferedSetting, ...]:
+        """Return the settings that front ends offer by their own names, as far as the agent takes them."""
+        every = _offered(self.settings_type)
+        return tuple(one for one in every if self.takes_instructions or one.key != "instructions")
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return the folders that the settings let a limited agent write beside its own; relative ones are in it."""

@@ -1,6 +1,6 @@
 """The settings in force, with the agents that can be started, as the pilot tests need them."""
 
-from agentdash.sessions.agents.offered_settings import OfferedSetting
+from agentdash.sessions.agents.base import OfferedSetting
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.settings.config import read_settings
 from agentdash.sessions.settings.place import config_path
