@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.claude.events import BashResult, FileResult, TaskResult
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
-from agentdash.sessions.agents.parsing.parser import StepFields, changed, plan, remember
+from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields, changed, mcp_name, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
@@ -28,7 +28,6 @@ _DECLINED = re.compile(
 _TAGGED = re.compile(r"<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 """The refusal of a call that claude itself did not make: its arguments did not fit."""
 
-_STATES = frozenset({"pending", "in_progress", "completed"})
 _MOST_TASKS = 200
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -213,13 +212,7 @@ def created(content: str) -> str:
 
 
 def _state(value: Any, otherwise: str = "pending") -> str:
-    return value if isinstance(value, str) and value in _STATES else otherwise
-
-
-def mcp_name(name: str) -> tuple[str | None, str]:
-    """Return the server and the tool of ``mcp__server__tool``."""
-    parts = name.split("__", 2)
-    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
+    return value if isinstance(value, str) and value in PLAN_STATES else otherwise
 
 
 _MOST = 20

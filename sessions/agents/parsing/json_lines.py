@@ -41,6 +41,12 @@ KIND_LENGTH = 80
 """Characters kept of an unknown event's own name."""
 
 
+class Kind(Struct):
+    """The type of an event, an item or a block, whose other fields depend on it."""
+
+    type: str = ""
+
+
 class Part(Struct):
     """One piece of a tool's answer, or of the user's input; a piece that is not text is only named."""
 

@@ -83,11 +83,6 @@ class Pricing:
             return report
         return structs.replace(report, computed_usd=price.cost(call), price=entry, price_as_of=as_of)
 
-    def as_of(self, model: str | None) -> str | None:
-        """Return the date of a model's price; None if it has none."""
-        found = self._found(model)
-        return found[2] if found is not None else None
-
     def entry(self, model: str | None) -> tuple[str, str] | None:
         """Return the price entry of a model as JSON, and its date; None if it has none."""
         found = self._found(model)

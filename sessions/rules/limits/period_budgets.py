@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.usage_table import begin
 from agentdash.sessions.rules.limits.family_account import Account, Amount, budget_words, crossed, left_of
 from agentdash.sessions.text.units import compared_money, count, money
 
@@ -63,15 +64,10 @@ class PeriodState(Struct, frozen=True, kw_only=True):
         return left_of(self.budget.most, self.spent, self.reserved)
 
 
-def begin_of(period: Period, day: date) -> date:
-    """Return the first day of the period in which a day is; a week begins on Monday."""
-    return day if period == "day" else day - timedelta(days=day.weekday())
-
-
 def end_of(period: Period, day: date) -> datetime:
     """Return the local midnight at which the period of a day ends."""
     days = 1 if period == "day" else 7
-    return datetime.combine(begin_of(period, day) + timedelta(days=days), time())
+    return datetime.combine(begin(day, period) + timedelta(days=days), time())
 
 
 def covers(budget: PeriodBudget, folder: str) -> bool:

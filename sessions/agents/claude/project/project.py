@@ -28,6 +28,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     KIND_LENGTH,
     NULL,
     UNREADABLE,
+    Kind,
     declared_type,
     joined,
     milliseconds,
@@ -229,7 +230,7 @@ class ClaudeProjectParser(TranscriptParser):
         if isinstance(part, str):
             return blocks.Text(part), "text"
         try:
-            kind = self.decoded(part, events.Kind).type
+            kind = self.decoded(part, Kind).type
             if kind in events.BLOCKS:
                 return self.decoded(part, events.BLOCKS[kind]), kind
             if kind in _CALLS:

@@ -23,7 +23,7 @@ from agentdash.sessions.agents.codex.rollout.text import (
     words_of,
 )
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
-from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type, milliseconds
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, Kind, declared_type, milliseconds
 from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import digest
@@ -92,9 +92,9 @@ class CodexRolloutParser(CallReader):
                 return []
             return self._meta(self.decoded(line, events.SessionMeta), at)
         if kind == "response_item":
-            return self._by_kind(_ITEMS, self.decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_ITEMS, self.decoded(payload, Kind).type, payload, line, at)
         if kind == "event_msg":
-            return self._by_kind(_EVENTS, self.decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_EVENTS, self.decoded(payload, Kind).type, payload, line, at)
         return self._by_kind(_LINES, kind, payload, line, at)
 
     def _by_kind(self, table: "dict[str, _Way]", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
@@ -116,7 +116,7 @@ class CodexRolloutParser(CallReader):
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
         """Return the steps of an item from the events."""
-        kind = self.decoded(event.item, events.Kind).type
+        kind = self.decoded(event.item, Kind).type
         if kind in _SPOKEN:
             return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
         if kind == "ExitedReviewMode":
@@ -183,7 +183,7 @@ class CodexRolloutParser(CallReader):
     def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
         return self._chosen(event.thread_settings, at)
 
-    def _task_started(self, _: events.Kind, at: int | None) -> list[Step]:
+    def _task_started(self, _: Kind, at: int | None) -> list[Step]:
         # A task without an end was killed: no line will end its open steps.
         steps = self._interrupted(None) if self.state.working else []
         if self.state.prompted:
@@ -396,7 +396,7 @@ _ITEMS: dict[str, _Way] = {
     **dict.fromkeys(("compaction", "compaction_summary", "context_compaction"), _COMPACTION),
 }
 _EVENTS: dict[str, _Way] = {
-    **dict.fromkeys(("task_started", "turn_started"), (events.Kind, _P._task_started)),
+    **dict.fromkeys(("task_started", "turn_started"), (Kind, _P._task_started)),
     **dict.fromkeys(("task_complete", "turn_complete"), (events.TaskComplete, _P._task_complete)),
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),

@@ -24,7 +24,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     text_of,
     value_of,
 )
-from agentdash.sessions.agents.parsing.parser import StepFields
+from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -32,7 +32,6 @@ _AGENT_TOOLS = frozenset(
     {"spawn_agent", "send_input", "send_message", "followup_task", "wait", "wait_agent", "resume_agent", "close_agent"}
 )
 _PATCH_COMMANDS = ("apply_patch", "applypatch")
-_STATES = frozenset({"pending", "in_progress", "completed"})
 
 _HEADING = re.compile(
     r"(?:(?:Chunk ID\b|Exit code\b|Wall time\b|Process [a-z]|Original token count\b|Total output lines\b)[^\n]*+\n)+"
@@ -173,7 +172,7 @@ def plan_steps(value: Any) -> list[events.PlanStep] | None:
 
 def plan(steps: list[events.PlanStep]) -> StepFields:
     """Return the fields of a plan."""
-    items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
+    items = tuple(PlanItem(text=s.step, status=s.status if s.status in PLAN_STATES else "pending") for s in steps)
     return parser.plan(items) | {"status": StepStatus.OK}
 
 
@@ -231,9 +230,9 @@ def _hunks(kind: str, body: list[str]) -> str | None:
 
 def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     """Return the MCP server of a tool, and the tool's own name."""
-    parts = name.split("__", 2)
-    if len(parts) == 3 and parts[0] == "mcp":
-        return parts[1], parts[2]
+    server, tool = parser.mcp_name(name)
+    if server is not None:
+        return server, tool
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
