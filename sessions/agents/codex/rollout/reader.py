@@ -117,12 +117,9 @@ class CodexRolloutParser(CallReader):
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
         """Return the steps of an item from the events."""
         kind = self.decoded(event.item, Kind).type
-        if kind in _SPOKEN:
-            return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
-        if kind == "ExitedReviewMode":
-            return self._reviewed(self.decoded(event.item, events.Reviewed), at) if completed else []
-        if kind == "ContextCompaction":
-            return self._compaction(events.Compacted(), at) if completed else []
+        if kind in _THINGS:
+            struct, handle = _THINGS[kind]
+            return handle(self, self.decoded(event.item, struct), at) if completed else []
         if kind not in tools.ITEMS:
             return self._other(kind, event.item, line, at)
         item, fields = self._described(tools.ITEMS[kind], event.item)
@@ -179,9 +176,6 @@ class CodexRolloutParser(CallReader):
         sandbox, approval = policy(context.sandbox_policy), policy(context.approval_policy)
         settings = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
         return self._settings(settings | {"effort": context.effort or context.reasoning_effort}, at)
-
-    def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
-        return self._chosen(event.thread_settings, at)
 
     def _task_started(self, _: Kind, at: int | None) -> list[Step]:
         # A task without an end was killed: no line will end its open steps.
@@ -286,21 +280,6 @@ class CodexRolloutParser(CallReader):
         words = event.message or ""
         return self._asked("\n".join([*pictures, *([words] if words else [])]), words, EVENT, at)
 
-    def _event_agent(self, event: events.Words, at: int | None) -> list[Step]:
-        return self._spoken(event.message or event.text or "", EVENT, at, None)
-
-    def _event_reasoning(self, event: events.Words, at: int | None) -> list[Step]:
-        return self._thought([event.text] if event.text else [], EVENT, at, None)
-
-    def _thing_user(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._asked(readable(item.content), words_of(item.content), EVENT, at)
-
-    def _thing_agent(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._spoken(item.text or readable(item.content), EVENT, at, item.id)
-
-    def _thing_reasoning(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._thought([*item.summary_text, *item.raw_content], EVENT, at, item.id)
-
     def _asked(self, text: str, words: str, source: int, at: int | None) -> list[Step]:
         """Return the steps of a prompt; ``words`` is its text without pictures, which both records have."""
         if self._twice(source, f"prompt {digest(words.strip())}"):
@@ -308,7 +287,7 @@ class CodexRolloutParser(CallReader):
         steps = self._begin_turn(at) if self.state.prompted and not self.state.working else []
         return [*steps, self._prompt(text, at)]
 
-    def _spoken(self, text: str, source: int, at: int | None, key: str | None) -> list[Step]:
+    def _spoken(self, text: str, source: int, at: int | None, key: str | None = None) -> list[Step]:
         keys = [f"message {digest(text)}", *([f"message id {key}"] if key else [])]
         if not text or self._twice(source, *keys) or digest(text) == self.state.reviewed:
             return []
@@ -319,7 +298,7 @@ class CodexRolloutParser(CallReader):
         return [self._new(StepKind.MESSAGE, text, at=at)]
 
     def _thought(
-        self, parts: list[str], source: int, at: int | None, key: str | None, *, secret: bool = False
+        self, parts: list[str], source: int, at: int | None, key: str | None = None, *, secret: bool = False
     ) -> list[Step]:
         keys = [f"reasoning id {key}"] if key else []
         if not parts:
@@ -371,7 +350,7 @@ def _counted(tokens: events.TokenUsage | None) -> Usage:
 
 
 _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
-"""The struct of an event, and the method that reads it."""
+"""The struct of an event, and the function that reads it."""
 
 _P = CodexRolloutParser
 _COMPACTION: _Way = (events.Compacted, _P._compaction)
@@ -400,18 +379,31 @@ _EVENTS: dict[str, _Way] = {
     **dict.fromkeys(("task_complete", "turn_complete"), (events.TaskComplete, _P._task_complete)),
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),
-    "agent_message": (events.Words, _P._event_agent),
-    **dict.fromkeys(("agent_reasoning", "agent_reasoning_raw_content"), (events.Words, _P._event_reasoning)),
+    "agent_message": (events.Words, lambda p, said, at: p._spoken(said.message or said.text or "", EVENT, at)),
+    **dict.fromkeys(
+        ("agent_reasoning", "agent_reasoning_raw_content"),
+        (events.Words, lambda p, said, at: p._thought([said.text] if said.text else [], EVENT, at)),
+    ),
     "token_count": (events.TokenCount, _P._tokens),
     "plan_update": (events.PlanUpdate, _P._planned),
     "error": (events.Failure, _P._trouble),
     "context_compacted": _COMPACTION,
-    "thread_settings_applied": (events.ThreadSettings, _P._applied),
+    "thread_settings_applied": (events.ThreadSettings, lambda p, event, at: p._chosen(event.thread_settings, at)),
     "exited_review_mode": (events.Reviewed, _P._reviewed),
 }
-_SPOKEN: dict[str, Callable[[CodexRolloutParser, events.Spoken, int | None], list[Step]]] = {
-    "UserMessage": _P._thing_user,
-    "AgentMessage": _P._thing_agent,
-    "Plan": _P._thing_agent,
-    "Reasoning": _P._thing_reasoning,
+_THINGS: dict[str, _Way] = {
+    "UserMessage": (
+        events.Spoken,
+        lambda p, said, at: p._asked(readable(said.content), words_of(said.content), EVENT, at),
+    ),
+    **dict.fromkeys(
+        ("AgentMessage", "Plan"),
+        (events.Spoken, lambda p, said, at: p._spoken(said.text or readable(said.content), EVENT, at, said.id)),
+    ),
+    "Reasoning": (
+        events.Spoken,
+        lambda p, said, at: p._thought([*said.summary_text, *said.raw_content], EVENT, at, said.id),
+    ),
+    "ExitedReviewMode": (events.Reviewed, _P._reviewed),
+    "ContextCompaction": _COMPACTION,
 }
