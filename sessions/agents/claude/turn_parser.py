@@ -201,9 +201,7 @@ class ClaudeParser(EventParser):
         if text.strip() in events.FILLER:
             return []
         if event.error is not None:
-            self.facts.error = text
-            self.state.error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=parent)
-            return [self.state.error]
+            return [self._error(text, at, parent)]
         answer = self._new(StepKind.MESSAGE, text, at=at, parent=parent)
         if parent is None:
             self.state.error, self.state.answered = answer, True
@@ -331,7 +329,6 @@ class ClaudeParser(EventParser):
         if why is None:
             self.facts.end, self.facts.error = "completed", None
             return [usage, *self._local_answer(event, at, spoken=spoken)]
-        self.facts.end, self.facts.error = "failed", why
         return [usage, self._fatal(why, at)]
 
     def _local_answer(self, event: events.Result, at: int | None, *, spoken: bool) -> list[Step]:

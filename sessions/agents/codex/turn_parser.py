@@ -38,7 +38,8 @@ class CodexParser(EventParser):
             case items.TurnCompleted():
                 return self._completed(event, at)
             case items.TurnFailed():
-                return self._failed(readable_error(message_of(event.error)), at)
+                self.facts.notice = None
+                return [self._fatal(readable_error(message_of(event.error)), at)]
             case items.TopError():
                 return self._trouble(readable_error(event.message), at)
             case _:
@@ -53,19 +54,11 @@ class CodexParser(EventParser):
         self.facts.thread_usage = usage
         return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 
-    def _failed(self, message: str, at: int | None) -> list[Step]:
-        self.facts.end = "failed"
-        self.facts.error = message
-        self.facts.notice = None
-        return [self._fatal(message, at)]
-
     def _trouble(self, message: str, at: int | None) -> list[Step]:
         if message.startswith("Reconnecting"):
             self.facts.notice = message
             return [self._new(StepKind.NOTICE, message, at=at, event="error")]
-        self.facts.error = message
-        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self.state.error]
+        return [self._error(message, at)]
 
     def _item(self, item: items.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None

@@ -113,8 +113,15 @@ class EventParser(TurnParser):
         text = f"could not be read in {reading.kind}: {', '.join(new[:_NAMED])}{more}"
         return [self._new(StepKind.NOTICE, text, at=at, event="unreadable")]
 
+    def _error(self, message: str, at: int | None, parent: str | None = None) -> Step:
+        """Return an error after which the turn goes on; it is the reason if the turn fails."""
+        self.facts.error = message
+        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False, parent=parent)
+        return self.state.error
+
     def _fatal(self, message: str, at: int | None) -> Step:
-        """Return the error with which the turn ended: the last one, or a new one."""
+        """End the turn with an error, and return it: the last one, or a new one."""
+        self.facts.end, self.facts.error = "failed", message
         last = self.state.error
         if last is not None and last.text == message:
             return structs.replace(last, kind=StepKind.ERROR, fatal=True)

@@ -262,8 +262,7 @@ class AppServerParser(EventParser):
             return [self._new(StepKind.NOTICE, _INTERRUPTED, at=at, event="turn/completed")]
         last = self.state.error
         known = last.text if last is not None else "the turn failed"
-        self.facts.error = message = readable_error(turn.error.message) if turn.error else known
-        return [self._fatal(message, at)]
+        return [self._fatal(readable_error(turn.error.message) if turn.error else known, at)]
 
     def _sum(self, at: int | None) -> list[Step]:
         total = self.state.total
@@ -280,9 +279,7 @@ class AppServerParser(EventParser):
             self.facts.notice = message
             text = f"{message}: {details}" if details else message
             return [self._new(StepKind.NOTICE, text, at=at, event="error")]
-        self.facts.error = message
-        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self.state.error]
+        return [self._error(message, at)]
 
     def _remark(self, params: events.RemarkParams, at: int | None) -> list[Step]:
         text = ". ".join(part.rstrip(".") for part in (params.message, params.summary, params.details) if part)

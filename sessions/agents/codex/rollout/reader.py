@@ -194,16 +194,12 @@ class CodexRolloutParser(CallReader):
         if last and digest(last) != self.state.said:
             steps += self._message(last, at)
         if event.error is None and self.state.error is not None and not self.state.worked:
-            return [*steps, *self._spent(at), *self._failed(self.state.error.text, at)]
+            return [*steps, *self._spent(at), self._fatal(self.state.error.text, at)]
         if event.error is None:
             self.facts.end, self.facts.error = "completed", None
             ended = self._spent(at)
             return [*steps, *(ended or [self._note("turn ended", at, "task_complete")])]
-        return [*steps, *self._spent(at), *self._failed(readable_error(event.error.message), at)]
-
-    def _failed(self, message: str, at: int | None) -> list[Step]:
-        self.facts.end, self.facts.error = "failed", message
-        return [self._fatal(message, at)]
+        return [*steps, *self._spent(at), self._fatal(readable_error(event.error.message), at)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -339,10 +335,8 @@ class CodexRolloutParser(CallReader):
         return [self._made(tools.plan(event.plan), at=at)]
 
     def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
-        self.facts.error = readable_error(event.message)
-        self.state.error = self._new(StepKind.ERROR, self.facts.error, at=at, fatal=False)
         self.state.worked = False
-        return [self.state.error]
+        return [self._error(readable_error(event.message), at)]
 
 
 def _counted(tokens: events.TokenUsage | None) -> Usage:
