@@ -64,16 +64,18 @@ class EventParser(TurnParser):
         try:
             event = self._decode(line)
         except UNREADABLE:
-            if is_text(line):
-                return self._text(line, at)
-            found = parts(line)
-            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
+            return self._text(line, at) if is_text(line) else self._refused(line, at)
         return self.event(event, line, at)
 
     def _text(self, line: bytes, at: int | None) -> list[Step]:
         """Return the step of a line that certainly holds no JSON."""
         self._note_stray(line, NOT_JSON)
         return [self._unknown(line, at, NOT_JSON)]
+
+    def _refused(self, line: bytes, at: int | None) -> list[Step]:
+        """Return the steps of the parts of a line that the strict decoder refused."""
+        found = parts(line)
+        return self._tolerantly(line, at) if found == [line] else self._each(found, at)
 
     def _each(self, found: Sequence[bytes], at: int | None) -> list[Step]:
         """Return the steps of the parts of one line."""

@@ -21,8 +21,6 @@ from agentdash.sessions.agents.codex.item_steps import ended, readable_error, un
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
-from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.parser import changed, remember
 from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
@@ -86,17 +84,11 @@ class AppServerParser(EventParser):
     decoder = lines.MESSAGES
     conversation_ids = UUID
 
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Decode one line: an event, an answer to a request of ours, or a notification without a step."""
-        try:
-            return self.event(self._decode(line), line, at)
-        except UNREADABLE:
-            if is_text(line):
-                return self._text(line, at)
+    def _refused(self, line: bytes, at: int | None) -> list[Step]:
+        """Also read an answer to a request of ours, and a notification without a step."""
         other = lines.LINES.best(line)
         if other is None:
-            found = parts(line)
-            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
+            return super()._refused(line, at)
         if other.method is None:
             return self._answer(other, line, at)
         return [] if other.method in IGNORED else self._tolerantly(line, at)

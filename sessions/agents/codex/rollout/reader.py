@@ -28,15 +28,13 @@ from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.transcript_parser import digest
 from agentdash.sessions.model.session import Step, StepKind, Usage
+from agentdash.sessions.rules.conversation.shown import CALLS
 from agentdash.sessions.rules.costs.reports import ROLLOUT, Report
 
 _COPY_MS = 20
 """The longest time between two lines of a copy; an own line follows a later one."""
 
-_WORK = frozenset({
-    StepKind.MESSAGE, StepKind.REASONING, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,
-    StepKind.WEB_SEARCH, StepKind.SUBAGENT,
-})  # fmt: skip
+_WORK = CALLS | {StepKind.MESSAGE, StepKind.REASONING}
 
 
 class RolloutState(CallState, kw_only=True):
