@@ -8,6 +8,7 @@ from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.names import command_of
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.launch import Fork, Launch, TurnPlan, Way
@@ -20,7 +21,7 @@ def settings_of(settings: Mapping[str, Any], agent: Agent) -> AgentSettings:
         UsageError: the agent cannot take them: another version of agentdash recorded them.
     """
     try:
-        return msgspec.convert(settings, agent.settings_type)
+        return typed.convert(settings, agent.settings_type)
     except msgspec.ValidationError as error:
         raise UsageError(f"The recorded settings cannot be used: {error}.") from None
 

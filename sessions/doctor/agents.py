@@ -13,7 +13,6 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent, LaunchRequest
@@ -22,6 +21,7 @@ from agentdash.sessions.agents.leading import server_argv
 from agentdash.sessions.agents.registry import agent_named, agent_names
 from agentdash.sessions.doctor.files import rows
 from agentdash.sessions.doctor.model import Answer, Finding, Subject, ask, fail, find, ok, warn
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, ConfigError
 from agentdash.sessions.model.usage import Usage
@@ -211,7 +211,7 @@ def _asked(process: "subprocess.Popen[bytes]") -> list[Any]:
         if not piece:
             raise ValueError
         output += piece
-    answer = msgspec.json.decode(output.splitlines()[1])
+    answer = typed.decode(output.splitlines()[1])
     try:
         return list(answer["result"]["tools"])
     except (KeyError, TypeError, IndexError):

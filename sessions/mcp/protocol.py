@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from agentdash.sessions.model import typed
+
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions that ``initialize`` can choose, oldest first."""
 STATELESS_VERSIONS = ("2026-07-28",)
@@ -87,7 +89,6 @@ class _Answer(Struct, frozen=True):
     error: _Failure | UnsetType = UNSET
 
 
-_DECODER = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -112,18 +113,18 @@ def _decoded(line: bytes) -> Any:
         ValueError, RecursionError: it is not JSON.
     """
     try:
-        return _DECODER.decode(line)
+        return typed.decode(line)
     except ValueError:
         if b"\\u" not in line:
             raise
         import json  # few lines need it
 
-        return _DECODER.decode(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
+        return typed.decode(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _message(decoded: object) -> Message | ProtocolError:
     try:
-        return msgspec.convert(decoded, Message)
+        return typed.convert(decoded, Message)
     except msgspec.ValidationError as error:
         return ProtocolError(INVALID_REQUEST, f"The line is not a JSON-RPC message: {error}")
 

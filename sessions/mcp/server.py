@@ -26,6 +26,7 @@ from agentdash.sessions.mcp.clients import Client, Managers, client_of
 from agentdash.sessions.mcp.listing import INSTRUCTIONS, entry, usable
 from agentdash.sessions.mcp.orchestration.registry import Tool
 from agentdash.sessions.mcp.protocol import LONGEST_LINE, Id, Message, Output, ProtocolError, lines, own_streams
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import AgentdashError, RefusalError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def arguments_of(tool: Tool, given: object) -> Struct:
         takes = ", ".join(known) or "no arguments"
         raise RefusalError("bad_arguments", f"{tool.name} has no argument {', '.join(unknown)}. It takes: {takes}.")
     try:
-        return msgspec.convert(stated, tool.arguments)
+        return typed.convert(stated, tool.arguments)
     except msgspec.ValidationError as error:
         raise RefusalError("bad_arguments", f"{error}") from None
 

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct, field, structs, to_builtins
 
 from agentdash.sessions.agents.base import AgentSettings
 from agentdash.sessions.agents.registry import agent_named, agent_names
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.rules.asks.settings import AsksSettings
 from agentdash.sessions.rules.attention import AttentionSettings
@@ -149,7 +150,7 @@ class Config(Struct, frozen=True, kw_only=True):
         kind = agent_named(agent_name).settings_type
         stated: Mapping[str, Any] = to_builtins(self.agents.get(agent_name) or kind())
         try:
-            return msgspec.convert(merged(stated, overrides), kind)
+            return typed.convert(merged(stated, overrides), kind)
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             raise UsageError(f"Option {key or '?'} of {agent_name}: {why}") from None

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, ConfigError, UsageError
 from agentdash.sessions.rules.costs.models_dev import MOST_BYTES, prices_in
@@ -53,7 +54,7 @@ def imported(settings: Path | None = None) -> Imported:
     """
     path = prices_path(settings)
     try:
-        return msgspec.json.decode(_bytes(path), type=Imported)
+        return typed.decode(_bytes(path), Imported)
     except FileNotFoundError:
         return Imported()
     except (OSError, UsageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

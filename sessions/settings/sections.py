@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct, field, structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.membership import Budget
 from agentdash.sessions.rules.launch import Start
@@ -103,7 +103,7 @@ def project_budgets(stated: Mapping[str, Any], root: Path) -> tuple[PeriodBudget
     Args:
         stated: the tables of the file, which was checked.
     """
-    settings = msgspec.convert(stated.get("budgets", {}), BudgetSettings)
+    settings = typed.convert(stated.get("budgets", {}), BudgetSettings)
     return tuple(_budgets_of(settings, real(str(root)), settings.action))
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct, structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.settings.toml_keys import Path as Key
 from agentdash.sessions.settings.toml_keys import (
@@ -59,7 +60,7 @@ class Source:
             ConfigError: it is not valid; names the line and the key.
         """
         try:
-            return msgspec.convert(data, kind)
+            return typed.convert(data, kind)
         except msgspec.ValidationError as error:
             key, why = explained(error, kind)
             path = tuple(key.partition("[...]")[0].split(".")) if key else ()
@@ -112,7 +113,7 @@ class Source:
 def _fault(data: Any, kind: type) -> str:
     """Return the first fault of a part of a file, in the words of msgspec; empty if there is none."""
     try:
-        msgspec.convert(data, kind)
+        typed.convert(data, kind)
     except msgspec.ValidationError as error:
         return str(error)
     return ""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import (
     ENDED,
     LIVE,
@@ -185,7 +186,7 @@ def _status(text: str) -> tuple[Status, str | None]:
 
 def launch_from(row: sqlite3.Row) -> Launch:
     """The record of how a turn is, or was, started."""
-    return msgspec.json.decode(row["launch"], type=Launch)
+    return typed.decode(row["launch"], Launch)
 
 
 def prompt_from(row: sqlite3.Row) -> Prompt:
@@ -200,4 +201,4 @@ def dump(value: Any) -> str:
 
 def load(text: str | None, kind: type[T]) -> T | None:
     """Decode the value of a JSON column; None for NULL."""
-    return None if text is None else msgspec.json.decode(text, type=kind)
+    return None if text is None else typed.decode(text, kind)

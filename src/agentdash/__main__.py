@@ -1,6 +1,7 @@
 """The command ``agentdash`` and ``python -m agentdash``."""
 
 import os
+import signal
 import sys
 
 COMPLETION = "_AGENTDASH_COMPLETE"
@@ -9,9 +10,15 @@ COMPLETION = "_AGENTDASH_COMPLETE"
 
 def main() -> None:
     """Run the command line; Textual is imported only if a screen is opened."""
-    if COMPLETION not in os.environ and sys.argv[1:] == ["mcp"] and _is_piped():
-        sys.exit(_mcp())
-    sys.exit(_dashboard() if len(sys.argv) == 1 and COMPLETION not in os.environ else _command())
+    try:
+        if COMPLETION not in os.environ and sys.argv[1:] == ["mcp"] and _is_piped():
+            code = _mcp()
+        else:
+            code = _dashboard() if len(sys.argv) == 1 and COMPLETION not in os.environ else _command()
+    except KeyboardInterrupt:  # while the modules are loaded; what follows reports it by itself
+        sys.stderr.write("agentdash: Interrupted; sessions keep running.\n")
+        code = 128 + signal.SIGINT
+    sys.exit(code)
 
 
 def _is_piped() -> bool:

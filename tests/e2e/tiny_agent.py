@@ -1,7 +1,7 @@
 """The adapter of an agent CLI that agentdash does not have: the one module that adding an agent takes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from msgspec import Meta, Struct
 
@@ -50,7 +50,7 @@ class TinySettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 class TinyParser(EventParser):
     """Reads one turn."""
 
-    decoder: TolerantDecoder[Any] = TolerantDecoder(Begin | Say | Tool | End)
+    decoder: ClassVar[TolerantDecoder[Any]] = TolerantDecoder(Begin | Say | Tool | End)
 
     def event(self, event: Begin | Say | Tool | End, line: bytes, at: int | None) -> list[Step]:
         """The steps of one event."""
@@ -61,8 +61,17 @@ class TinyParser(EventParser):
                 self.facts.last_message = event.text
                 return [self._new(StepKind.MESSAGE, event.text, at=at)]
             case Tool():
-                own = {"tool": event.name, "arguments": {"at": event.at}, "status": StepStatus.OK}
-                return [self._new(StepKind.TOOL_CALL, event.name, at=at, **own)]
+                arguments = {"at": event.at}
+                return [
+                    self._new(
+                        StepKind.TOOL_CALL,
+                        event.name,
+                        at=at,
+                        tool=event.name,
+                        arguments=arguments,
+                        status=StepStatus.OK,
+                    )
+                ]
             case End():
                 self.facts.end = "completed" if event.ok else "failed"
         return []
@@ -84,8 +93,7 @@ class Tiny(Agent):
 
     def command(self, request: LaunchRequest) -> Command:
         """The mode, and the talk that goes on."""
-        settings = request.settings
-        assert isinstance(settings, TinySettings)
+        settings = cast("TinySettings", request.settings)
         reach = "--no-bounds" if settings.full_danger else f"--reach={settings.reach}"
         talk = () if request.agent_session is None else (f"--talk={request.agent_session}",)
         return Command(argv=(settings.bin or "tiny", reach, *talk), stdin=request.prompt)
@@ -101,7 +109,7 @@ class LogLine(Struct):
 class TinyLogParser(TranscriptParser):
     """Reads the agent's own log."""
 
-    decoder: TolerantDecoder[Any] = TolerantDecoder(LogLine)
+    decoder: ClassVar[TolerantDecoder[Any]] = TolerantDecoder(LogLine)
 
     def event(self, event: LogLine, line: bytes, at: int | None) -> list[Step]:
         """The steps of one line."""

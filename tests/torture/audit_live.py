@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from agentdash.sessions.storage.files.line_reader import ArrivalTimes
 from torture import book as world
 from torture.report import name
 from torture.stream import read_stream
@@ -27,6 +28,7 @@ def check_live(scene, sessions, report):
     for session, turns, _ in sessions:
         streams |= _streams(scene, session, turns)
     check_asks(scene, rows, streams, report)
+    check_recorded(scene, sessions, rows, streams, report)
     check_answers(scene, rows, report)
     check_actions(scene, sessions, streams, report)
     check_rest(scene, sessions, report)
@@ -56,13 +58,29 @@ def check_asks(scene, rows, streams, report):
             report.add("wrong answers", f"{what}: the agent was answered {heard[0]!r}, {given!r} is recorded")
         if row["state"] == "settled" and not heard:
             report.add("wrong answers", f"{what} is settled, and the agent got no answer")
+
+
+def check_recorded(scene, sessions, rows, streams, report):
+    """Each ask of a process is recorded, but for those that it printed while it was being ended."""
     recorded = {(row["session"], row["stream"], row["key"]) for row in rows}
+    turns = {session.id: turns for session, turns, _ in sessions}
     for (session, number), stream in streams.items():
         if scene.full_disk or session in scene.killed_sessions:
             continue  # the runner was killed before it read them, or could not write
+        own = [turn for turn in turns[session] if (turn.stream or turn.n) == number]
         for key in stream.asked:
-            if (session, number, key) not in recorded:
+            if (session, number, key) in recorded:
+                continue
+            if key in stream.answered or not _came_too_late(scene, session, own, stream.ends[key]):
                 report.add("asks lost", f"{key!r} of session {session}, stream {number}, is not recorded")
+
+
+def _came_too_late(scene, session, turns, end):
+    """Whether this part of the output arrived when its process was being ended, or was dead."""
+    last = max(turns, key=lambda turn: turn.n)
+    times = ArrivalTimes(scene.home / "sessions" / session / "turns" / f"turn_{last.stream or last.n}.times")
+    arrived, ending = times.at(end), last.stop_requested_at or last.ended_at
+    return session in scene.agent_kills or arrived is None or (ending is not None and arrived >= ending)
 
 
 def check_answers(scene, rows, report):

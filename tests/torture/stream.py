@@ -17,6 +17,8 @@ class Stream:
     """The asks by their keys, oldest first."""
     answered: dict = field(default_factory=dict)
     """The verdicts of each ask in the agent's words."""
+    ends: dict = field(default_factory=dict)
+    """The offset behind the line of each ask."""
     acted: Counter = field(default_factory=Counter)
     """How often each ask is named as the permission of an action."""
     started: Counter = field(default_factory=Counter)
@@ -31,13 +33,20 @@ class Stream:
 
 def events_of(data):
     """The events in bytes of output; a line that is cut off is none."""
-    for line in data.splitlines():
+    return (event for event, _ in events_and_ends(data))
+
+
+def events_and_ends(data):
+    """The same events, each with the offset behind its line."""
+    end = 0
+    for line in data.splitlines(keepends=True):
+        end += len(line)
         try:
             event = json.loads(line)
         except ValueError:
             continue
         if isinstance(event, dict):
-            yield event
+            yield event, end
 
 
 def read_stream(data, asked_for):
@@ -49,10 +58,10 @@ def read_stream(data, asked_for):
     """
     stream, running = Stream(), {}
     permits, always, pending = Counter(), set(), {}
-    for event in events_of(data):
+    for event, end in events_and_ends(data):
         kind, key = event.get("type"), event.get("key")
         if kind == "ask":
-            stream.asked[key] = event
+            stream.asked[key], stream.ends[key] = event, end
         elif kind == "answered":
             ask, verdict = stream.asked.get(key, {}), event.get("verdict")
             stream.answered.setdefault(key, []).append(verdict)

@@ -174,6 +174,17 @@ def test_an_ask_that_a_killed_runner_did_not_record_is_not_lost(bench):
     assert "asks lost" not in bench.kinds
 
 
+def test_an_ask_of_an_agent_that_was_being_ended_need_not_be_recorded(bench):
+    """A flood of them would hold up the end."""
+    edit(bench, without(type="answered", key="ask_2"))
+    bench.sql("DELETE FROM asks WHERE key = 'ask_2'")
+    assert "is not recorded" in " ".join(finding.text for finding in bench.findings())
+    bench.sql("UPDATE turns SET stop_requested_at = created_at WHERE n = 2")
+    assert "is not recorded" not in " ".join(finding.text for finding in bench.findings())
+    bench.sql("UPDATE turns SET stop_requested_at = ended_at + 1000 WHERE n = 2")
+    assert "is not recorded" in " ".join(finding.text for finding in bench.findings())
+
+
 def test_an_ask_that_two_front_ends_answered_is_found(bench):
     bench.journal.append(answer_line(bench, 1, Verdict.ALLOW, "ok"))
     assert bench.kinds == {"asks answered twice"}

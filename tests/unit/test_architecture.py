@@ -23,6 +23,8 @@ MOST_WORDS = 2_500
 """Words of the map: what a stranger reads in ten minutes."""
 
 NAMED = re.compile(r"`([\w/]+\.(?:py|sql))(?::\s+(\w+(?:`,\s+`\w+)*))?`")
+CONSTANT = re.compile(r"`(_?[A-Z][A-Z_]+)`")
+ATTRIBUTE = re.compile(r"`([A-Z]\w+)\.(\w+)")
 SCHEMAS = re.compile(r"^([\w-]+) +(\w.*(?:\n .*)*)", re.MULTILINE)
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#]*)(?:#([^)]*))?\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -41,6 +43,12 @@ SOURCES = {
 }
 
 
+CLASS = re.compile(r"^class (\w+)(.*?):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+CLASSES = [found for source in SOURCES.values() for found in CLASS.findall(source)]
+"""The name, the bases and the body of each class."""
+WORDS = {word for source in SOURCES.values() for word in re.findall(r"\w+", source)}
+
+
 def missing(text: str) -> list[str]:
     """The files that a text names and that are not there, and the functions that are not all in one file so named."""
     wrong = []
@@ -53,9 +61,33 @@ def missing(text: str) -> list[str]:
     return wrong
 
 
+def unknown(text: str) -> list[str]:
+    """The constants that a text names and no source has, and the attributes that no class so named has."""
+    constants = sorted({*CONSTANT.findall(text)} - WORDS)
+    return constants + [f"{owner}.{name}" for owner, name in ATTRIBUTE.findall(text) if not has(owner, name)]
+
+
+def has(owner: str, name: str) -> bool:
+    """True if a class, or a class that it derives from, has an attribute."""
+    own = re.compile(rf"^ +(?:def |async def |self\.)?{name}\b *[:(=]", re.MULTILINE)
+    found = [(bases, body) for one, bases, body in CLASSES if one == owner]
+    return any(own.search(body) or any(has(base, name) for base in re.findall(r"\w+", bases)) for bases, body in found)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_file_and_function_exists(path):
     assert missing(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_constant_and_attribute_exists(path):
+    assert unknown(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_constant_or_an_attribute_that_is_not_there_is_found():
+    assert unknown("`SORT_KEYS`, `_SORTED`, `AGENTDASH_CONFIG`, `Store.take_places`, `Launch.asks`") == []
+    assert len(unknown("`never_there`, `_never_there`".upper())) == 2
+    assert unknown("`Store.never_there`, `Never.keep`") == ["Store.never_there", "Never.keep"]
 
 
 def test_a_file_or_a_function_that_is_not_there_is_found():

@@ -5,8 +5,9 @@ The schemas of what ``--json`` prints, the manual page, and the pages in ``docs/
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
+from string import ascii_letters
 
 import click
 
@@ -19,8 +20,8 @@ from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import VERBS
 from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.action import Action, Place
-from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS
+from agentdash.tui.keys.action import EVERYWHERE, Action, Place
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS, REGISTRY
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
@@ -45,7 +46,7 @@ in the dashboard.
 
 A key of a pane has precedence over the same key anywhere. The name is a key of `[keys]` in the
 [settings](settings.md#keys), which gives it other keys: `stop = "ctrl+x"`; those that are "fixed" stay as they are.
-Most names are commands of the dashboard too: `:stop`.
+Most names are commands of the dashboard too: `:stop`. The free letters of a part have no action in it.
 """
 
 _COMMANDS = """\
@@ -93,12 +94,21 @@ def write(folder: Path) -> None:
 
 def keys_page() -> str:
     """Return the page of all keys."""
-    of_table, *of_panes = (GROUPS[place] for place in Place if place in GROUPS)
+    of_table, *of_panes = ((*GROUPS[place], frozenset({place})) for place in Place if place in GROUPS)
+    always = ("always", (*PANE_ACTIONS, *APP_ACTIONS), frozenset[Place]())
     lines = [_KEYS]
-    for heading, actions in (of_table, (ANYWHERE, ACTIONS), ("always", (*PANE_ACTIONS, *APP_ACTIONS)), *of_panes):
+    for heading, actions, places in (of_table, (ANYWHERE, ACTIONS, EVERYWHERE), always, *of_panes):
         rows = [(_keys(one), escaped(meaning(one)), _name(one), _verb_of(one)) for one in actions]
         lines += [f"## {heading.capitalize()}", "", *table(("key", "what it does", "name", "verb"), rows), ""]
+        if letters := _free(places - {Place.PROMPT}):  # in a prompt, letters are text
+            lines += [f"Free letters: {' '.join(f'`{letter}`' for letter in letters)}", ""]
     return "\n".join(lines)
+
+
+def _free(places: Set[Place]) -> list[str]:
+    """Return the letters that have no action in any of these parts of the screen; none for no part."""
+    taken = {key for action in REGISTRY.values() if action.where & places for key in action.keys.split(",")}
+    return [letter for letter in ascii_letters if letter not in taken] if places else []
 
 
 def _keys(action: Action) -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct, field, to_builtins
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.storage.paths import write_atomic
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.tui.state.table_views import View
@@ -162,7 +163,7 @@ def _fields(kind: type[_Kind], raw: Mapping[str, Any], where: str, odd: list[str
     for each in msgspec.structs.fields(kind):
         try:
             if each.name in raw:
-                values[each.name] = msgspec.convert(raw[each.name], each.type)
+                values[each.name] = typed.convert(raw[each.name], each.type)
         except msgspec.ValidationError:
             odd.append(where + each.name)
     return kind(**values)

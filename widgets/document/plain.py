@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.text.sanitize import cell_width, pad
 from agentdash.widgets.document.flow import flow
 from agentdash.widgets.document.lines import Lines
@@ -28,7 +29,7 @@ def pretty_json(text: str) -> str | None:
         return None
     try:
         data = text.encode()
-        depth = _depth(msgspec.json.decode(data))
+        depth = _depth(typed.decode(data))
         if 2 * depth * (text.count(",") + text.count(":") + depth) > _MOST:
             return None
         return msgspec.json.format(data, indent=2).decode()

@@ -122,10 +122,10 @@ class CompletingText(TextArea):
                 self._closed_at = self._word[0] if self._word is not None else None
                 self.offers.show([])
             else:
-                word = self._word
+                word, chosen = self._word, self.offers.chosen
                 self.offers.show([])
                 if word is not None:
-                    self.move_cursor(self.replace(self.offers.chosen, word[0], self.cursor_location).end_location)
+                    self.move_cursor(self.replace(chosen, word[0], self.cursor_location).end_location)
 
     @on(TextArea.Changed)
     def _ask(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from agentdash.sessions.agents.leading import ALL_TOOLS, SERVER, server_argv
+from agentdash.sessions.model import typed
 
 
 def _server() -> dict[str, Any]:
@@ -42,7 +43,7 @@ def known_server(env: Mapping[str, str]) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     try:
-        servers = msgspec.json.decode(data).get("mcpServers") or {}
+        servers = typed.decode(data).get("mcpServers") or {}
         found = servers.get(SERVER)
     except (msgspec.DecodeError, AttributeError, RecursionError) as error:
         raise ValueError(str(error)) from None

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from agentdash.sessions.agents.parsing.json_repair import DEEPEST, parsed, repaired
+from agentdash.sessions.model import typed
 
 T = TypeVar("T")
 
@@ -66,7 +67,7 @@ def value_of(raw: Raw) -> Any:
         return value
     data = repaired(bytes(raw))
     try:
-        members = msgspec.json.decode(data, type=dict[str, Raw])
+        members = typed.decode(data, dict[str, Raw])
     except UNREADABLE:
         return _value_or_text(data)
     return {name: _value_or_text(bytes(member)) for name, member in members.items()}
@@ -80,7 +81,7 @@ def _value_or_text(data: bytes) -> Any:
 def _plain(data: bytes) -> tuple[bool, Any]:
     """Return whether a value can be read and passed on, and the value."""
     try:
-        value = msgspec.json.decode(data)
+        value = typed.decode(data)
     except UNREADABLE:
         return False, None
     return _is_plain(value), value
@@ -89,7 +90,7 @@ def _plain(data: bytes) -> tuple[bool, Any]:
 def decoded(data: bytes | str | Raw, kind: type[T]) -> T | None:
     """Decode JSON strictly as a value of a type; None if it is not one."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return typed.decode(data, kind)
     except UNREADABLE:
         return None
 

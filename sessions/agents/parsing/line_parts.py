@@ -19,6 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.model import typed
 
 # The places of an event at which no whole event can be: the agent fills them itself, with something else.  An event
 # there was printed behind one that is torn just before it.  A model chooses values too, such as the input of a tool,
@@ -79,7 +80,7 @@ def breaks_off(path: Sequence[str], text: str, at: int) -> bool:
 _MOST_TOKENS = 1_000_000
 """Tokens that are read of one line, which bounds the time; the rest is shown as it was printed."""
 
-_VALID: msgspec.json.Decoder[msgspec.Raw] = msgspec.json.Decoder(msgspec.Raw)
+_VALID = typed.decoder_of(msgspec.Raw)
 
 _BLANKS = "\xef\xbb\xbf\x7f" + "".join(chr(code) for code in range(0x21) if code != 0x1B)
 """The characters around events: those of a byte order mark (each byte is one here), controls and blanks."""

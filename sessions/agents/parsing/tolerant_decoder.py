@@ -17,6 +17,7 @@ from msgspec import Raw, Struct, inspect
 from agentdash.sessions.agents.parsing.json_lines import NOT_JSON, UNREADABLE, declared_type_of_value
 from agentdash.sessions.agents.parsing.json_repair import parsed, repaired, shallow
 from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.model import typed
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class TolerantDecoder(Generic[T]):
     """
 
     def __init__(self, kind: Any) -> None:
-        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        self._decoder: msgspec.json.Decoder[T] = typed.decoder_of(kind)  # noqa: TID251 - a type
         self.decode = self._decoder.decode
         """Decode at full speed; raises one of :data:`.json_lines.UNREADABLE` if the line has any flaw."""
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.costs.prices import Price
 
@@ -56,7 +57,7 @@ def prices_in(data: bytes, as_of: str) -> dict[str, Price]:
     if len(data) > MOST_BYTES:
         raise UsageError(f"the file is larger than {MOST_BYTES // 10**6} MB, which no list of prices is")
     try:
-        file = msgspec.json.decode(data, type=_File)
+        file = typed.decode(data, _File)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"not a valid list of prices in the form of models.dev: {error}") from None
     prices = {}

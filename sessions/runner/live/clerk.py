@@ -69,7 +69,7 @@ class Clerk:
         self._open: dict[str, int] = {}
         """The row of each ask that is not settled, by its key."""
         self._asks: dict[str, Ask] = {}
-        """These asks, by their keys."""
+        """The asks that were heard here and are not settled, by their keys; those without a row wait for the disk."""
         self._checked_at = time.monotonic()
         """Time at which their rows were last checked, on the monotonic clock."""
         self._written: set[int] = set()
@@ -92,7 +92,11 @@ class Clerk:
     @property
     def waits(self) -> bool:
         """True if an ask waits for its answer, or the answer for being written."""
-        return any(row not in self._written for row in self._open.values())
+        return self._unrecorded or any(row not in self._written for row in self._open.values())
+
+    @property
+    def _unrecorded(self) -> bool:
+        return not self._asks.keys() <= self._open.keys()
 
     def close(self) -> None:
         """Record no further ask: the process is being ended, and takes no answer."""
@@ -105,8 +109,10 @@ class Clerk:
                 if not self._closed:
                     self._ask(ask)
             case Settled(key=key, answered=answered):
-                number = self._open.pop(key, None)
+                if key not in self._open and key in self._asks:
+                    self._ask(self._asks[key])
                 self._asks.pop(key, None)
+                number = self._open.pop(key, None)
                 if self._closed and number is None:
                     return  # it was not recorded
                 with contextlib.suppress(AgentdashError):
@@ -121,7 +127,7 @@ class Clerk:
         Return whether words for the agent were added to the queue.
         """
         adds = False
-        if not self._open:
+        if not self._open and not self._asks:
             return adds
         with contextlib.suppress(AgentdashError):
             self._restore()
@@ -140,21 +146,21 @@ class Clerk:
     def unanswered(self) -> int | None:
         """Return the number of the oldest open ask that waits for the user; None if all of them have answers.
 
-        0 if no open ask could be recorded.
+        0 if that one could not be recorded.
         """
-        if not self._open:
-            return 0
-        return next((number for number in self._open.values() if number not in self._answered), None)
+        waiting = next((number for number in self._open.values() if number not in self._answered), None)
+        return 0 if waiting is None and (self._unrecorded or not self._open) else waiting
 
     def _ask(self, ask: Ask) -> None:
         from agentdash.sessions.rules.asks.dangerous import only_the_user  # only a process whose agent asks needs them
         from agentdash.sessions.rules.asks.rules import decide
 
+        self._asks[ask.key] = ask
         with contextlib.suppress(AgentdashError):
             ask = msgspec.structs.replace(ask, for_user=only_the_user(ask, self._cwd))
             due_at = self._settings.due_at(ask, now_ms())
             recorded = self._store.asks.record(self._session, self._turn, self._live.stream, ask, due_at)
-            self._open[ask.key], self._asks[ask.key] = recorded.id, ask
+            self._open[ask.key] = recorded.id
             for numbers in (self._written, self._answered):
                 numbers.discard(recorded.id)  # in a database that was rebuilt, another ask had this number
             self._note_due(recorded)
@@ -179,7 +185,7 @@ class Clerk:
         self.stopped_by = StoppedBy.LIMIT.because(why[:1].lower() + why[1:]) if late else StoppedBy.YOU
 
     def _restore(self) -> None:
-        """Record the asks again whose rows were lost with the database."""
+        """Record the asks that could not be recorded, and those whose rows were lost with the database."""
         if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return
         self._checked_at = time.monotonic()

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent, AgentSettings
 from agentdash.sessions.agents.capabilities import Modes
 from agentdash.sessions.agents.parsing.usage_meter import When
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model import typed
 from agentdash.sessions.rules.launch import Command
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.settings.config import Config
@@ -236,7 +236,7 @@ def _preset(own: Config, theirs: Config, preset: Preset, options: Mapping[str, A
     A start can give it to another agent, which takes its limits: so they are compared with those of all agents.
     """
     name = preset.agent or theirs.default_agent
-    asked = preset.limits.over(msgspec.convert(options.get("limits", {}), Limits))
+    asked = preset.limits.over(typed.convert(options.get("limits", {}), Limits))
     every = (own.limits, *(section.limits.over(own.limits) for section in own.agents.values()))
     strictest = reduce(lowered, (structs.replace(one, action=one.action or "stop") for one in every))
     lower = structs.asdict(lowered(strictest, asked))

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError, UsageError
 from agentdash.sessions.service.projects.file import MOST_BYTES, ProjectFile
@@ -95,7 +96,7 @@ def _read(record: Path, path: str | None = None) -> Trusted | None:
     """Read a record; None if it is damaged, or that of another file."""
     try:
         with record.open("rb") as file:
-            found = msgspec.json.decode(file.read(MOST_RECORD_BYTES + 1), type=Trusted)
+            found = typed.decode(file.read(MOST_RECORD_BYTES + 1), Trusted)
     except (OSError, ValueError):
         return None
     intact = _digest(found.content.encode()) == found.sha256 and record.stem == _digest(os.fsencode(found.path))

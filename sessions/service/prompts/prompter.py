@@ -14,6 +14,7 @@ from msgspec import Struct, field, structs, to_builtins
 
 from agentdash.sessions.agents.capabilities import Allowance
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.compaction import Compaction
 from agentdash.sessions.model.errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Receipt, Session, Status
@@ -214,7 +215,7 @@ class Prompter(ManagerPart):
         settings = self._settings_of(session, recipe.env).config.settings_for(session.agent, recipe.options)
         if mode is not None and mode.setting is not None and mode.permissions is not None:
             with suppress(msgspec.ValidationError):  # the agent may not know the permissions that the turn had
-                settings = msgspec.convert({**to_builtins(settings), mode.setting: mode.permissions}, type(settings))
+                settings = typed.convert({**to_builtins(settings), mode.setting: mode.permissions}, type(settings))
         modes = agent_named(session.agent).modes
         return modes.allowance(settings, names) if modes is not None and modes.allowance is not None else None
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.errors import NewerStoreError, StoreError
 from agentdash.sessions.model.session import Prompt, Session, Status, StoppedBy, Turn
 from agentdash.sessions.rules.conversation.marks import Mark
@@ -86,7 +87,7 @@ def read_identity(path: Path) -> Identity:
         raise StoreError(f"{path}: {error.strerror}.") from None
     _check_format(path, data)
     try:
-        identity = msgspec.json.decode(data, type=Identity)
+        identity = typed.decode(data, Identity)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read: {error}.") from None
     if identity.session.id != path.parent.name or len(identity.turns) != len(identity.launches):
@@ -110,7 +111,7 @@ class _Versioned(Struct):
 def _check_format(path: Path, data: bytes) -> None:
     """Refuse the record of a newer agentdash, whatever else it contains."""
     try:
-        version = msgspec.json.decode(data, type=_Versioned).format
+        version = typed.decode(data, _Versioned).format
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return
     if version > FORMAT:

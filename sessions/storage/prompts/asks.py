@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import UnknownSessionError
 from agentdash.sessions.model.session import short_id
@@ -185,7 +186,7 @@ def _forget_secrets(db: sqlite3.Connection, where: str, place: tuple[object, ...
 
 
 def _recorded(row: sqlite3.Row, *, secrets: bool = False) -> RecordedAsk:
-    ask = msgspec.json.decode(row["ask"], type=Ask)
+    ask = typed.decode(row["ask"], Ask)
     answer = load(row["answer"], Answer)
     if answer is not None and not secrets:
         hidden = {question.key for question in ask.questions if question.secret}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import structs
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import AgentdashError, SessionBusyError
 from agentdash.sessions.model.session import ENDED, Status, short_id
@@ -110,7 +111,7 @@ def limits_now(options: Mapping[str, object], limits: Limits) -> Limits:
         limits: those of the prompt's plan, from the time at which it was asked for.
     """
     given = options.get("limits")
-    return msgspec.convert(given, Limits).over(limits) if isinstance(given, dict) else limits
+    return typed.convert(given, Limits).over(limits) if isinstance(given, dict) else limits
 
 
 def with_limits_now(db: sqlite3.Connection, prompt: QueuedPrompt) -> QueuedPrompt:

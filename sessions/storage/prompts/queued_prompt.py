@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Status, StoppedBy
@@ -60,7 +61,7 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
             StoreError: a version with another format recorded them.
         """
         try:
-            return msgspec.json.decode(self.recorded_plan, type=TurnPlan)
+            return typed.decode(self.recorded_plan, TurnPlan)
         except msgspec.MsgspecError as error:
             raise StoreError(f"The settings of a queued prompt cannot be read: {error}.") from None
 

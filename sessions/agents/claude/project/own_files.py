@@ -13,6 +13,7 @@ from msgspec import Struct
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt, has_prompt, is_readable, marked_parts
+from agentdash.sessions.model import typed
 
 _MOST_BYTES = 64 * 1024
 """The most that is read of a file about an interface; it has some hundred bytes."""
@@ -47,7 +48,7 @@ def shown_by(home: Path, pid: int) -> str | None:
     """Return the conversation that the interface with this process shows; None if it is not known."""
     try:
         with (home / "sessions" / f"{pid}.json").open("rb") as file:
-            shown = msgspec.json.decode(file.read(_MOST_BYTES), type=_Interface).session_id
+            shown = typed.decode(file.read(_MOST_BYTES), _Interface).session_id
     except (OSError, *UNREADABLE):
         return None
     return shown if UUID.fullmatch(shown) else None

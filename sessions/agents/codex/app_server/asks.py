@@ -14,6 +14,7 @@ from agentdash.sessions.agents.codex.app_server.events import Elicitation
 from agentdash.sessions.agents.codex.item_steps import unwrapped
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, text_in, value_of
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.sanitize import one_line
@@ -43,7 +44,7 @@ def key_of(request_id: Raw) -> str | None:
     if not 0 < len(bytes(request_id)) <= LONGEST_ID:
         return None
     try:
-        value = msgspec.json.decode(request_id)
+        value = typed.decode(request_id)
     except UNREADABLE:
         return None
     return msgspec.json.encode(value).decode() if isinstance(value, int | str) else None
@@ -85,7 +86,7 @@ def unknown_ask(key: str, method: str, params: Raw) -> Ask:
 
 def answer_line(asking: "events.Asking | None", key: str, answer: Answer) -> bytes:
     """Return the line that answers a request; ``asking`` is None for a request of another kind."""
-    head = {"id": msgspec.json.decode(key)}
+    head = {"id": typed.decode(key)}
     reply = head | ({"error": UNSUPPORTED} if asking is None else {"result": _result(asking, answer)})
     return msgspec.json.encode(reply) + b"\n"
 

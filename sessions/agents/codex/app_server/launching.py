@@ -8,6 +8,7 @@ import msgspec
 from agentdash.sessions.agents.codex.app_server import events
 from agentdash.sessions.agents.codex.app_server import lines as messages
 from agentdash.sessions.agents.codex.app_server.lines import OPTED_OUT
+from agentdash.sessions.model import typed
 from agentdash.sessions.rules.launch import Fork
 
 _TAKES_VALUE = ("-c", "--config", "--enable", "--disable")
@@ -91,7 +92,7 @@ def fixed_opening(lines: Sequence[str]) -> tuple[object, ...]:
     """Return what the turns of one process have in common of the lines of :func:`opening`."""
     fixed: list[object] = []
     for line in lines:
-        message = msgspec.json.decode(line)
+        message = typed.decode(line)
         params = message.get("params", {})
         fixed.append({key: value for key, value in params.items() if key not in _CHANGEABLE})
     return tuple(fixed)

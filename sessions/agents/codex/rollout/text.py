@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-import msgspec
 from msgspec import Raw
 
 from agentdash.sessions.agents.codex.rollout.events import Content, EventFields, Finding, Findings, SandboxPolicy
 from agentdash.sessions.agents.codex.rollout.tools import command_text
 from agentdash.sessions.agents.parsing.json_lines import NULL, UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.transcript_parser import is_wrapped
+from agentdash.sessions.model import typed
 
 TOLD_ELSEWHERE = frozenset(
     {
@@ -119,7 +119,7 @@ def policy(raw: Raw) -> str | None:
     if raw == NULL:
         return None
     try:
-        named = msgspec.json.decode(raw, type=str | SandboxPolicy)
+        named = typed.decode(raw, str | SandboxPolicy)
     except UNREADABLE:
         return None
     return named if isinstance(named, str) else named.type or named.mode

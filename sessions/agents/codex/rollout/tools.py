@@ -25,6 +25,7 @@ from agentdash.sessions.agents.parsing.json_lines import (
     value_of,
 )
 from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
@@ -165,7 +166,7 @@ def patched(patch: str) -> tuple[Change, ...]:
 def plan_steps(value: Any) -> list[events.PlanStep] | None:
     """Return the lines of a plan; None if the value is not a plan."""
     try:
-        return msgspec.convert(value, list[events.PlanStep])
+        return typed.convert(value, list[events.PlanStep])
     except UNREADABLE:
         return None
 
@@ -200,7 +201,7 @@ def _shell(given: dict[str, Any]) -> StepFields | None:
 def _output_text(output: Raw) -> tuple[str, bool | None]:
     """Return the text of an output, and codex's report of its success (None if absent)."""
     try:
-        value = msgspec.json.decode(output, type=str | list[Part] | _Payload | None)
+        value = typed.decode(output, str | list[Part] | _Payload | None)
     except UNREADABLE:
         return text_of(output), None
     if isinstance(value, _Payload):

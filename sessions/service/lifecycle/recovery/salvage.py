@@ -22,6 +22,7 @@ from agentdash.sessions.agents.dialogue import Delivery, Dialogue, Event, Receiv
 from agentdash.sessions.agents.formats import LOOKED_AT, guess_agent, guess_transport
 from agentdash.sessions.agents.parsing.line_parts import by_parts
 from agentdash.sessions.agents.registry import agent_named
+from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Prompt, Session, Status, Turn, Usage
 from agentdash.sessions.rules.launch import Launch
@@ -96,7 +97,7 @@ def told(output: FilePart) -> Told:
     return Told(cwd, prompt)
 
 
-_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = typed.decoder_of(_Line)
 
 
 def _prompt_in(line: _Line, item: _Item | None) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.agents.registry import agent_names
 from agentdash.sessions.model.errors import ConfigError, UsageError
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.settings.catalog_texts import write_first
@@ -74,7 +75,7 @@ def test_an_agent_that_does_not_exist_is_refused_wherever_it_is_named(write: Wri
     path = write(text)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert str(caught.value) == f"{path}:{place}: Unknown agent 'hal'. Known agents: codex, claude, command."
+    assert str(caught.value) == f"{path}:{place}: Unknown agent 'hal'. Known agents: {', '.join(agent_names())}."
 
 
 @pytest.mark.parametrize(

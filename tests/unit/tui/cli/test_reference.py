@@ -56,6 +56,15 @@ def test_the_keys_are_those_of_the_registry() -> None:
     assert stop in PAGES["keys.md"].splitlines()
 
 
+def test_the_free_letters_of_a_part_have_no_action_in_it() -> None:
+    parts = {text.partition("\n")[0]: text for text in PAGES["keys.md"].split("\n## ")[1:]}
+    free = {name: text.partition("Free letters: ")[2].split() for name, text in parts.items()}
+    assert "`n`" not in free["Sessions"], "it has an action anywhere"
+    assert {"`b`", "`z`"} <= {*free["Sessions"]}
+    assert "`z`" not in {*free["Steps"], *free["Anywhere (except when typing)"]}
+    assert free["Prompt"] == free["Always"] == []
+
+
 def test_each_verb_of_a_key_is_shown_in_the_help() -> None:
     assert reference.KEY_VERBS.keys() <= REGISTRY.keys()
     for words in reference.KEY_VERBS.values():

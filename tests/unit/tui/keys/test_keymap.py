@@ -107,7 +107,7 @@ def test_a_clash_names_both_actions_and_where():
         "n cannot be bound to stop: it is new_session (start a session) in table, steps, step; "
         "rebind new_session too, or unbind it."
     )
-    assert "it is steps.fold" in refused({"stop": "z"})[1]
+    assert "it is steps.go_to" in refused({"stop": "#"})[1]
     assert "it is table.mark" in refused({"stop": "space"})[1]
     both = refused({"stop": "f7", "kill": "f7"})[1]
     assert "stop" in both

@@ -113,7 +113,7 @@ def command(words):
 def test_every_action_has_a_verb_or_is_one_of_the_screen():
     named = VERBS.keys() | ONLY_ON_THE_SCREEN
     assert VERBS.keys() & ONLY_ON_THE_SCREEN == set()
-    assert REGISTRY.keys() - named - MOVING == set()
+    assert REGISTRY.keys() - named - MOVING == set(), "name its verb in VERBS, or name it in ONLY_ON_THE_SCREEN"
     assert named - REGISTRY.keys() == set()
 
 

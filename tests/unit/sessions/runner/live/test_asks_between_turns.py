@@ -11,6 +11,7 @@ from msgspec import structs
 
 from agentdash.sessions.agents.claude.live.dialogue import ClaudeDialogue
 from agentdash.sessions.agents.dialogue import Asked, Settled
+from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import AskState
@@ -18,6 +19,7 @@ from agentdash.sessions.rules.asks.settings import AskRule, AsksSettings
 from agentdash.sessions.rules.launch import Launch, Start, WarmSettings
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.runner.child import AgentChild
+from agentdash.sessions.runner.live import clerk as clerk_of_asks
 from agentdash.sessions.runner.live.agent import LiveAgent
 from agentdash.sessions.runner.live.channel import MOST_BYTES, Channel, make_fifo
 from agentdash.sessions.runner.live.clerk import Clerk
@@ -242,6 +244,41 @@ def test_the_time_limit_decides_an_ask_of_an_earlier_turn(session):
     assert json.loads(session.written.drain())["response"]["response"]["behavior"] == "deny"
     clerk.hear(Settled("q", answered=True))
     assert denied == ["run: rm x"]
+
+
+def _cannot_be_recorded(session, monkeypatch, *, times):
+    """The disk refuses the next asks; what is missing is recorded as soon as it can be."""
+    record, refused = session.store.asks.record, iter(range(times))
+
+    def recorded(*args):
+        if next(refused, None) is not None:
+            raise StoreError("The database is locked.")
+        return record(*args)
+
+    monkeypatch.setattr(session.store.asks, "record", recorded)
+    monkeypatch.setattr(clerk_of_asks, "CHECK_SECONDS", 0.0)
+    session.prints(INIT, RESULT)
+    live = session.adopted()
+    return Clerk(live, session.store, SESSION, 1, agent="claude", cwd="/p", launch=LAUNCH)
+
+
+def test_an_ask_that_could_not_be_recorded_is_recorded_once_it_can_be(session, monkeypatch):
+    clerk = _cannot_be_recorded(session, monkeypatch, times=2)
+    clerk.hear(Asked(Ask(key="q", kind=AskKind.COMMAND, title="run: rm x", body="rm x")))
+    assert (clerk.waits, clerk.unanswered(), session.asks) == (True, 0, [])
+    clerk.advance()
+    assert (clerk.waits, session.asks) == (True, [])
+    clerk.advance()
+    [ask] = session.asks
+    assert (ask.state, ask.ask.body, clerk.unanswered()) == (AskState.OPEN, "rm x", ask.id)
+
+
+def test_an_ask_that_its_agent_withdraws_before_it_could_be_recorded_is_on_record(session, monkeypatch):
+    clerk = _cannot_be_recorded(session, monkeypatch, times=1)
+    clerk.hear(Asked(Ask(key="q", kind=AskKind.COMMAND, title="run: rm x", body="rm x")))
+    clerk.hear(Settled("q", answered=False))
+    assert [(one.state, one.ask.body) for one in session.asks] == [(AskState.WITHDRAWN, "rm x")]
+    assert (clerk.waits, clerk.unanswered()) == (False, 0)
 
 
 @pytest.mark.parametrize("has_agent", [True, False])
