@@ -7,9 +7,11 @@ again when time passes.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
+
 from agentdash.sessions.model.session import Session, Status
-from agentdash.sessions.rules.costs.cost import CostCount
-from agentdash.sessions.rules.costs.usage_totals import Sums, lacks_tokens, session_cost
+from agentdash.sessions.rules.costs.cost import Cost, CostCount
+from agentdash.sessions.rules.costs.usage_totals import lacks_tokens, session_cost
 
 STATES = (
     Status.WAITING, "stuck", Status.RUNNING, Status.QUEUED, Status.DONE, Status.FAILED, Status.STOPPED,
@@ -23,12 +25,18 @@ _OUTSIDE = "\0lead:"
 """Begins the key of an outside lead; a NUL cannot be in an id."""
 
 
-class FamilySum(Sums, frozen=True, kw_only=True):
+class FamilySum(Struct, frozen=True, kw_only=True):
     """The workers below a lead; tokens and money are those of the lead and all its workers."""
 
     workers: int
     states: tuple[tuple[str, int], ...]
     """The number of workers in each state that any worker has; ``stuck`` is a state here."""
+    tokens: int | None = None
+    """The sum of the known figures; None if none is known."""
+    cost: Cost = Cost()
+    """``missing`` counts the sessions that cost an unknown amount."""
+    tokens_missing: int = 0
+    """Sessions that used an unknown number of tokens."""
 
 
 def outside_key(lead: str) -> str:

@@ -23,7 +23,6 @@ class Sums(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     """The sum of the known figures; None if none is known."""
     cost: Cost = Cost()
-    """``missing`` counts the sessions that cost an unknown amount."""
     tokens_missing: int = 0
     """Sessions that used an unknown number of tokens."""
 
