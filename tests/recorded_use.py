@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total_before
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Status
@@ -70,7 +69,7 @@ class Recorded:
         facts.reported = Reported(Pricing())
         facts.thread_before = self.store.thread_total_before(session, self.turns[session])
         if home is not None and stream is None:
-            facts.total_before = total_before(agent_named(agent), launch, env, at)
+            facts.total_before = agent_named(agent).total_before(launch, env, at)
         for number, line in enumerate(lines.splitlines() if isinstance(lines, bytes) else lines):
             parser.feed(line, at + number)
             if meter is not None:
@@ -78,9 +77,9 @@ class Recorded:
             if number % 5 == 0:
                 log.progress(parser.facts, Status.RUNNING, None, number, None)
         if meter is not None:
-            take_rest(meter, facts)
+            meter.take_rest(facts)
         if home is not None:
-            count_broken_off(agent_named(agent), facts, env, at)
+            agent_named(agent).count_broken_off(facts, env, at)
         done = Outcome(status=Status.DONE, reason=None, exit_code=0)
         assert log.end(parser.facts, done, 3, lambda *_: Launch(argv=()))
 

@@ -6,17 +6,18 @@ argv, and lines into steps.  Processes and files are handled once, elsewhere, fo
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 from msgspec import Meta, Struct, field
 
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.capabilities import Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Measurable, Measures, When
 from agentdash.sessions.model.turn_mode import TurnMode
-from agentdash.sessions.rules.launch import Command, Fork, Ladder, Prices, StopSettings
+from agentdash.sessions.rules.launch import Command, Fork, Ladder, Launch, Prices, StopSettings
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.rules.turn_facts import Facts
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentdash.sessions.agents.dialogue import Dialogue
+    from agentdash.sessions.rules.costs.reports import Report
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,6 +65,28 @@ class LiveSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         Literal["ask", "deny"],
         Meta(description="What a live agent needs permission for: ask the user, or deny it at once."),
     ] = "ask"
+
+
+class OfferedSetting(Struct, frozen=True, kw_only=True):
+    """A setting that front ends offer by its own name: a text, or a switch: on, off or the agent's own choice."""
+
+    key: str
+    """Its key in the agent's section."""
+    help: str
+    switch: bool
+
+
+@cache
+def _offered(kind: type[AgentSettings]) -> tuple[OfferedSetting, ...]:
+    """Return the settings that are marked with ``extra={"offered": True}``."""
+    found = []
+    for key, hint in get_type_hints(kind, include_extras=True).items():
+        for meta in getattr(hint, "__metadata__", ()):
+            if isinstance(meta, Meta) and (meta.extra or {}).get("offered"):
+                value = hint.__origin__
+                arms = [arm for arm in (get_args(value) or (value,)) if arm is not NoneType]
+                found.append(OfferedSetting(key=key, help=meta.description or "", switch=arms == [bool]))
+    return tuple(found)
 
 
 def added_folders(args: Sequence[str]) -> Iterator[str]:
@@ -122,8 +146,12 @@ class Agent(ABC):
     """True if :meth:`command` passes on the setting ``instructions``; else a start with instructions is refused."""
     polling_tools: ClassVar[Set[str]] = frozenset({"wait"})
     """Tools that poll for progress: repeated calls with the same arguments are not a loop."""
-    expands: ClassVar[Expansions] = Expansions()
+    expands: ClassVar[capabilities.Expansions] = capabilities.Expansions()
     """The parts of a prompt that it replaces: foreign text is made inert with it."""
+    noise: ClassVar[tuple[str, ...]] = ()
+    """The beginnings of lines of stderr that give no reason of a failure."""
+    error_words: ClassVar[tuple[str, ...]] = ()
+    """The beginnings of those that give one."""
     env_keys: ClassVar[tuple[str, ...]] = ("PATH",)
     """Environment variables recorded with the session, because later turns need them; never secrets."""
     ladder: ClassVar[Ladder] = Ladder()
@@ -177,6 +205,21 @@ class Agent(ABC):
             cost=Measurable(When.NEVER, f"a {self.name} reports no cost"),
         )
 
+    def count_broken_off(self, facts: Facts, env: Env, began: int) -> None:
+        """Add the calls of a turn that has ended to its reports, if the agent reported no sum of them.
+
+        Args:
+            began: the start of the turn, UTC ms.
+        """
+        if facts.unsummed and facts.reported is not None:
+            calls = self.use.calls if self.use is not None else None
+            facts.reported.break_off(calls(facts.agent_session or "", env, began) if calls is not None else None)
+
+    def total_before(self, launch: Launch, env: Env, began: int) -> "Sequence[Report] | None":
+        """Return what a process takes over from the conversation (:attr:`.capabilities.Use.total_before`), if known."""
+        known = self.use.total_before if self.use is not None else None
+        return known(launch, env, began) if known is not None else None
+
     def transcript(self, conversation: str, env: Env, at: int) -> "Path | None":
         """Return the agent's own transcript of a conversation (:attr:`.capabilities.OwnFiles.transcript`), if known."""
         find = self.own_files.transcript if self.own_files is not None else None
@@ -185,6 +228,11 @@ class Agent(ABC):
     def begins_conversation(self, prompt: str) -> bool:
         """Return whether the agent answers a prompt by beginning another conversation, whose id it then prints."""
         return self.conversations is not None and not self.conversations.clears.isdisjoint(prompt.split(maxsplit=1)[:1])
+
+    def offered_settings(self) -> tuple[OfferedSetting, ...]:
+        """Return the settings that front ends offer by their own names, as far as the agent takes them."""
+        every = _offered(self.settings_type)
+        return tuple(one for one in every if self.takes_instructions or one.key != "instructions")
 
     def writable_folders(self, settings: AgentSettings) -> tuple[str, ...]:
         """Return the folders that the settings let a limited agent write beside its own; relative ones are in it."""
@@ -220,9 +268,10 @@ class Agent(ABC):
         return facts.end == "completed" and exit_code in (0, None)
 
     def stderr_reason(self, text: str) -> str | None:
-        """Return the line of stderr with the reason of a failed turn; None if there is none."""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines[-1] if lines else None
+        """Return the first line of stderr with the reason of a failed turn, else the last that is not noise, if any."""
+        lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith(self.noise)]
+        errors = [line for line in lines if line.startswith(self.error_words)]
+        return next(iter(errors or lines[-1:]), None)
 
 
 class TranscriptFormat(ABC):

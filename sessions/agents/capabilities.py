@@ -5,20 +5,20 @@ that is None is a thing that this agent cannot do.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, get_args, get_type_hints
 
 from msgspec import Struct
 
 from agentdash.sessions.agents.names import PLAIN_NAME
 from agentdash.sessions.agents.parsing.usage_meter import Measures, Meter
 from agentdash.sessions.model.adjustments import From
+from agentdash.sessions.model.steps import Change
 
 if TYPE_CHECKING:
     from agentdash.sessions.agents.base import AgentSettings, LaunchRequest
     from agentdash.sessions.agents.dialogue import Dialogue
-    from agentdash.sessions.agents.parsing.recorded_edits import Transcript
     from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt
     from agentdash.sessions.model.plan_windows import PlanWindow
     from agentdash.sessions.rules.costs.reports import Report
@@ -32,6 +32,37 @@ class Allowance(Struct, frozen=True, kw_only=True):
     """Keys of the agent's section; they replace those of the refused turn."""
     text: str
     """The change as a noun phrase: ``Bash allowed``, ``sandbox workspace-write``."""
+
+
+class Expansions(Struct, frozen=True, kw_only=True):
+    """The parts of a prompt that the agent replaces, and the change that keeps foreign text as it is.
+
+    ``@/path`` in a prompt makes claude read that file without asking, also in the words of another agent.  So the words
+    of agents are made inert for the agent that gets them; the user's own prompt never is.
+    """
+
+    anywhere: tuple[tuple[re.Pattern[str], str], ...] = ()
+    """Patterns of what it replaces at any place, each with the text to write for it, as ``re.sub`` takes it."""
+    at_first: re.Pattern[str] | None = None
+    """A beginning of a prompt that it replaces; a backslash before it keeps it as text."""
+    note: str = ""
+    """A sentence that explains the change to the agent."""
+
+    def inert(self, text: str, *, at_first: bool = False) -> str:
+        """Return a text that the agent does not replace; one that it would not replace is unchanged.
+
+        Args:
+            at_first: the prompt begins with it.
+        """
+        for pattern, written in self.anywhere:
+            text = pattern.sub(written, text)
+        begins = at_first and self.at_first is not None and self.at_first.match(text)
+        return f"\\{text.lstrip()}" if begins else text
+
+    def quoted(self, text: str) -> str:
+        """Return a part of a prompt that quotes foreign text, with the note before it if that had to be changed."""
+        inert = self.inert(text)
+        return inert if inert == text else f"{self.note}\n\n{inert}"
 
 
 Env = Mapping[str, str | None]
@@ -184,6 +215,21 @@ class Plan(Struct, frozen=True):
     """
 
 
+class RecordedEdit(Struct, frozen=True, kw_only=True):
+    """One edit of an agent's own transcript, with the diffs that its stream lacks."""
+
+    at: int
+    """The time of the edit, UTC ms."""
+    changes: tuple[Change, ...]
+
+
+class Transcript(Protocol):
+    """The edits in an agent's own transcript of one conversation."""
+
+    def read_on(self) -> Iterator[RecordedEdit]:
+        """Yield the edits since the last call, in order."""
+
+
 class OwnFiles(Struct, frozen=True, kw_only=True):
     """The files in which the agent keeps its conversations."""
 
@@ -197,7 +243,7 @@ class OwnFiles(Struct, frozen=True, kw_only=True):
 
     It takes the recorded environment of the session, and the approximate start of the conversation (UTC ms).
     """
-    edits: "Callable[[str, Env, int], Transcript | None] | None" = None
+    edits: Callable[[str, Env, int], Transcript | None] | None = None
     """Returns the transcript with the diffs of the agent's edits, for an agent whose stream has none."""
     line_id: Callable[[bytes], str | None] | None = None
     """Returns the agent's own id of a line of its transcript, by which a line that is written again is known."""

@@ -5,7 +5,7 @@ or a transcript.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from agentdash.sessions.agents.base import Agent, TranscriptFormat
 from agentdash.sessions.agents.parsing.json_repair import parsed_object
@@ -13,13 +13,6 @@ from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent_names, is_agent, transcript_formats
 from agentdash.sessions.model.errors import UsageError
-
-
-class Reader(Protocol):
-    """A reader of files of one format."""
-
-    def parser(self, turn: int = 1) -> TurnParser:
-        """Return a new parser that begins with this turn."""
 
 
 class TransportReader(NamedTuple):
@@ -31,6 +24,10 @@ class TransportReader(NamedTuple):
     def parser(self, turn: int = 1) -> TurnParser:
         """Return a new parser for one turn."""
         return self.agent.parser(turn, self.transport)
+
+
+Reader = Agent | TranscriptFormat | TransportReader
+"""The reader of files of one format: its ``parser`` returns a new one that begins with a turn."""
 
 
 def format_names() -> tuple[str, ...]:

@@ -1,13 +1,15 @@
-"""The start of a later turn, made from its plan when the conversation to resume is known."""
+"""The start of a later turn, made when the conversation to resume is known: from its plan, or to compact that."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.names import command_of
 from agentdash.sessions.model import typed
+from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.launch import Fork, Launch, TurnPlan, Way
 
@@ -61,3 +63,40 @@ def launch_of(
     )
     conversation = agent_session if how == "native" else None
     return plan.launch(command_of(agent, request), how=how, conversation=conversation, fork=fork)
+
+
+def compaction_way(agent: Agent, launch: Launch, compaction: Compaction, *, resumes: bool) -> str:
+    """Return the way in which an agent compacts a conversation: :data:`BY_AGENT` or :data:`BY_SUMMARY`.
+
+    Args:
+        resumes: the turn resumes a conversation of the agent, which its own command can compact.
+    """
+    if not resumes or compaction.by == BY_SUMMARY:
+        return BY_SUMMARY
+    if _compact_prompt(agent, compaction) is not None:
+        return BY_AGENT
+    live = launch.transport and agent.live is not None and agent.live.compacts
+    return BY_AGENT if live and not compaction.words else BY_SUMMARY
+
+
+def compaction_text(agent: Agent, compaction: Compaction) -> str:
+    """Return the text that a turn gives the agent to compact, in the way that the compaction names."""
+    if compaction.by == BY_SUMMARY:
+        return summary_request(compaction)
+    return _compact_prompt(agent, compaction) or compaction.prompt
+
+
+def without_live(agent: Agent, launch: Launch) -> Launch:
+    """Return the start of a process of one turn with a way to compact that it can take.
+
+    An agent that compacts only while it is live is asked for a summary instead.
+    """
+    compaction = launch.compacts
+    if compaction is None or compaction.by == BY_SUMMARY or launch.transport:
+        return launch
+    asked = structs.replace(compaction, by=compaction_way(agent, launch, compaction, resumes=True))
+    return structs.replace(launch, compacts=asked, stdin=compaction_text(agent, asked))
+
+
+def _compact_prompt(agent: Agent, compaction: Compaction) -> str | None:
+    return agent.conversations.compact_prompt(compaction.words) if agent.conversations is not None else None

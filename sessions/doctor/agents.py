@@ -370,7 +370,7 @@ def _range(price: Price, row: sqlite3.Row) -> tuple[float, float] | None:
         row["input_tokens"], row["cached_input_tokens"], row["output_tokens"], written=row["cache_write_tokens"]
     )
     call = call_of(usage, row["cache_write_1h_tokens"])
-    if call is None or (price.long_prompt_tokens is not None and call.prompt_tokens > price.long_prompt_tokens):
+    if call is None or price.is_long(call):
         return None
     if row["cache_write_1h_tokens"] is not None:
         return price.cost(call), price.cost(call)

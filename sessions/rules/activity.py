@@ -1,12 +1,10 @@
 """Derive from an agent's steps what it does now, and how far its plan is.  Pure."""
 
 from agentdash.sessions.model.session import Activity, Plan, Step, StepKind, StepStatus
+from agentdash.sessions.rules.conversation.shown import CALLS
 from agentdash.sessions.text.sanitize import one_line
 
-_SHOWN = frozenset({
-    StepKind.REASONING, StepKind.MESSAGE, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,
-    StepKind.WEB_SEARCH, StepKind.SUBAGENT,
-})  # fmt: skip
+_SHOWN = CALLS | {StepKind.REASONING, StepKind.MESSAGE}
 """Kinds of steps that an agent does; the others report about the turn."""
 
 _REFUSED = frozenset({StepStatus.FAILED, StepStatus.DECLINED})

@@ -73,12 +73,11 @@ def cleared(status: Status, facts: Facts, resumed: str | None, *, asked: bool = 
     return asked and resumed is None and not (facts.last_message or "").strip()
 
 
-def should_compact(tokens: int | None, window: int | None, share: float = COMPACT_FROM) -> bool:
+def should_compact(tokens: int | None, window: int | None) -> bool:
     """Return whether a conversation fills the share of the model's context from which a compaction is advised.
 
     Args:
         tokens: the tokens of the newest request to the model; None if they are not known.
         window: the most that the model takes; None if it is not known.
-        share: the share from which it is advised; 0 or less for never.
     """
-    return tokens is not None and bool(window) and share > 0 and tokens >= (window or 0) * share
+    return tokens is not None and bool(window) and tokens >= (window or 0) * COMPACT_FROM

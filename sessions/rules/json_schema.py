@@ -94,19 +94,14 @@ def step_json(step: Step, *, cut: bool = False) -> dict[str, Any]:
     return {key: data[key] for key in keys} | ({"cut": True} if cut else {})
 
 
-def turn_json(turn: Turn) -> dict[str, Any]:
-    """Return a turn: the recorded facts."""
-    return _facts(turn)
+def record_json(record: "Turn | Prompt | Adjustment | Receipt | Digest") -> dict[str, Any]:
+    """Return a record with all of its fields; money is rounded to a millionth of a dollar."""
+    return rounded(to_builtins(record))
 
 
 def mode_json(turn: Turn) -> dict[str, Any]:
     """Return the number of a turn, and the settings with which it ran; null if they were not recorded."""
     return {"turn": turn.n, "mode": to_builtins(turn.mode)}
-
-
-def prompt_json(prompt: Prompt) -> dict[str, Any]:
-    """Return a prompt and its delivery state."""
-    return _facts(prompt)
 
 
 def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
@@ -121,26 +116,11 @@ def ask_json(recorded: RecordedAsk) -> dict[str, Any]:
     return {key: place[key] for key in _RECORDED_KEYS} | {key: ask[key] for key in _ASK_KEYS}
 
 
-def adjustment_json(adjustment: Adjustment) -> dict[str, Any]:
-    """Return a change of a session's settings, and its fate."""
-    return _facts(adjustment)
-
-
 def mark_json(mark: "Mark", shown: "Shown") -> dict[str, Any]:
     """Return a mark, if it has an effect, and if it is the one that an undo takes back next."""
     data: dict[str, Any] = to_builtins(mark)
     undoable = shown.undoable is not None and shown.undoable.id == mark.id
     return data | {"has_effect": mark.id not in shown.ignored, "undoable": undoable}
-
-
-def receipt_json(receipt: Receipt) -> dict[str, Any]:
-    """Return the processes that a stop ended, and those that it could not end."""
-    return _facts(receipt)
-
-
-def digest_json(digest: "Digest") -> dict[str, Any]:
-    """Return the facts of a digest."""
-    return _facts(digest)
 
 
 def rounded(data: dict[str, Any]) -> dict[str, Any]:
@@ -149,10 +129,6 @@ def rounded(data: dict[str, Any]) -> dict[str, Any]:
         key: rounded(value) if isinstance(value, dict) else dollars(value) if key.endswith("_usd") else value
         for key, value in data.items()
     }
-
-
-def _facts(value: Struct) -> dict[str, Any]:
-    return rounded(to_builtins(value))
 
 
 def dump(value: Any) -> bytes:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent
-from agentdash.sessions.agents.own_use import count_broken_off, total_before
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.compaction import Compaction
 from agentdash.sessions.model.errors import AgentdashError, StoreError
@@ -166,7 +165,7 @@ class Recorder:
         if launch.compacts is not None:
             parser.facts.context_before = launch.compacts.tokens_before
         if output.stream == self._turn:
-            parser.facts.total_before = total_before(agent, launch, self._env, began)
+            parser.facts.total_before = agent.total_before(launch, self._env, began)
         path, begin, shared = output.stdout.path, output.stdout.begin, self._hears is not None
         self._follower = Follower(path, output.times, parser, self._step, self._line, begin, shared=shared)
         if adopted_after_s is not None:
@@ -302,7 +301,7 @@ class Recorder:
             if self._watch is not None:
                 self._watch.finish(facts)
             if self._agent is not None:
-                count_broken_off(self._agent, facts, self._env, self._began_at)
+                self._agent.count_broken_off(facts, self._env, self._began_at)
             self._look_back(self._follower, stopped=ending.stopped_by is not None)
         stderr = end_of(self._output.stderr)
         complaints = self._agent.complaints if self._agent is not None else None

@@ -19,12 +19,7 @@ from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.turns.turn_output import output_in
 from agentdash.sessions.transcript.visible.retelling import retold, retold_compacted
-from agentdash.sessions.transcript.visible.visible_steps import (
-    Source,
-    VisibleConversation,
-    source_of,
-    steps_of,
-)
+from agentdash.sessions.transcript.visible.visible_steps import Source, VisibleConversation, source_of
 
 
 class TakenUp(Struct, frozen=True, kw_only=True):
@@ -94,7 +89,7 @@ def _fork(
     if source is None:
         return None
     agent = agent_named(source.session.agent)
-    if _is_compacted_behind(layout, source, place, conversation):
+    if _is_compacted_behind(source, place, conversation):
         return None
     at = _id_in(source, agent, place, settings)
     if at is None:
@@ -104,7 +99,7 @@ def _fork(
     return Fork(at=at, session=session_id, turn=place.turn)
 
 
-def _is_compacted_behind(layout: Layout, source: Source, place: Place, conversation: str) -> bool:
+def _is_compacted_behind(source: Source, place: Place, conversation: str) -> bool:
     """Return whether the agent compacted the conversation behind a place, by itself or in its own interface.
 
     claude 2.1.197 and 2.1.330 exit with 0 from a fork back over it, and their model gets no requests
@@ -113,8 +108,7 @@ def _is_compacted_behind(layout: Layout, source: Source, place: Place, conversat
     later = [turn.n for turn in source.turns if turn.n >= place.turn and turn.agent_session == conversation]
     last = math.inf if place.step is None else place.step
     return any(
-        step.event == SUMMARY_EVENT and (step.turn > place.turn or step.index > last)
-        for step in source.steps(layout, later)
+        step.event == SUMMARY_EVENT and (step.turn > place.turn or step.index > last) for step in source.steps(later)
     )
 
 
@@ -147,13 +141,13 @@ def retold_prompt(layout: Layout, queries: Queries, session_id: str, prompt: str
     told = [one for one in source.prompts if one.state != PromptState.UNSENT or one.text != prompt]
     source = structs.replace(source, prompts=told)
     session = source.session
-    with contextlib.closing(source.reader(layout)) as reader:
+    with contextlib.closing(source.reader()) as reader:
         try:
-            read = VisibleConversation(layout, queries, source, lambda turn: reader.every_step((turn,)))
+            read = VisibleConversation(source, lambda turn: reader.every_step((turn,)))
             visible = read.retold()
         except OSError as error:
             raise StoreError(f"{error.filename}: {error.strerror or error}.") from None
-    steps = steps_of(layout, queries, source, visible.parts)
+    steps = source.visible(visible.parts)
     expands = agent_named(session.agent).expands
     if visible.summary is None:
         return retold(session.cwd, steps, prompt, expands)

@@ -15,18 +15,6 @@ from msgspec import Struct, structs
 from agentdash.sessions.model.session import Change, Step, StepKind, Turn, Usage
 
 
-class File(Protocol):
-    """One file of an edit, as a stream or a transcript names it."""
-
-    @property
-    def path(self) -> str:
-        """The path, as the agent writes it."""
-
-    @property
-    def kind(self) -> str:
-        """``add``, ``update`` or ``delete``."""
-
-
 class Diffs(Protocol):
     """Finds the diffs that a stream lacks; several threads call it."""
 
@@ -41,7 +29,7 @@ _MOST_BEGINNINGS = 100
 """Start steps of a turn that are recorded: a turn of a real agent has few."""
 
 
-def files_key(files: Iterable[File]) -> int:
+def files_key(files: Iterable[Change]) -> int:
     """Return a number of 63 bits for an edit's files and their kinds of change, the same in every process."""
     named = "\0".join(sorted({f"{file.kind}\0{file.path}" for file in files}))
     return int.from_bytes(blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1

@@ -1,7 +1,7 @@
 """The sections of a session's steps that are no file: its marks among the turns, and a gap of steps not read yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -12,6 +12,9 @@ from agentdash.sessions.rules.conversation.shown import Shown, shown, stands_for
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.transcript.index.kind_codes import encoded
 
+if TYPE_CHECKING:
+    from agentdash.sessions.transcript.index.turn_index import TurnIndex
+
 
 class MarkStep(Step, frozen=True, kw_only=True):
     """An act on the conversation at this place."""
@@ -21,37 +24,8 @@ class MarkStep(Step, frozen=True, kw_only=True):
     """The other session of a fork: the origin of this session, or the fork that began here."""
 
 
-class Section(Protocol):
-    """A sequence of steps that grows at its end; a search goes through it block by block."""
-
-    kinds: bytearray
-    turn: int
-
-    @property
-    def block_count(self) -> int:
-        """The number of its blocks."""
-
-    def block_of(self, place: int) -> int:
-        """Return the block of a step."""
-
-    def block(self, number: int) -> dict[int, Step]:
-        """Return the steps of a block, with their whole texts."""
-
-    def step(self, place: int) -> Step:
-        """Return a step; very long texts may lack their middle."""
-
-    def whole(self, place: int) -> Step:
-        """Return a step with its whole texts."""
-
-    def fill(self, place: int) -> bool:
-        """Search for the diffs of a step that lacks them; return True if they were found.  Reads files."""
-
-    def where(self, place: int) -> tuple[int, int]:
-        """Return offset and size in bytes of the line that gave a step its last form."""
-
-
 class FixedSection:
-    """Steps that come from no line of a file, and do not change."""
+    """Steps that come from no line of a file, and do not change; they are read as those of a :class:`TurnIndex`."""
 
     block_count = 1
 
@@ -81,6 +55,10 @@ class FixedSection:
     def where(self, place: int) -> tuple[int, int]:  # noqa: ARG002 - they are no line of a file
         """Return (0, 0): no line gave it."""
         return 0, 0
+
+
+Section: TypeAlias = "TurnIndex | FixedSection"
+"""A sequence of steps that grows at its end; a search goes through it block by block."""
 
 
 class Gap(FixedSection):

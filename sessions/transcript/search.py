@@ -9,7 +9,6 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Step
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.sanitize import clean
-from agentdash.sessions.transcript.mark_steps import Section
 from agentdash.sessions.transcript.snapshot import View
 
 
@@ -52,7 +51,7 @@ class Search:
         self.done = 0
         """The number of searched pieces."""
         self._lock = Lock()
-        pieces = list(_pieces(view))
+        pieces = [(section, number) for section in view.sections for number in range(section.block_count)]
         there, place = view.find(item) if item < len(view) else (None, 0)
         holders = (n for n, (one, block) in enumerate(pieces) if one is there and one.block_of(place) == block)
         begin = next(holders, 0)
@@ -124,9 +123,3 @@ class Search:
             return None
         place = bisect_right(self.hits, item) if direction > 0 else bisect_left(self.hits, item) - 1
         return self.hits[place % len(self.hits)]
-
-
-def _pieces(view: View) -> Iterator[tuple[Section, int]]:
-    for section in view.sections:
-        for number in range(section.block_count):
-            yield section, number

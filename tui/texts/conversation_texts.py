@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from agentdash.sessions.model.session import Session, Step
+from agentdash.sessions.rules.conversation.history import place_words
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import place_words
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.text.sanitize import one_line, shorten
 from agentdash.sessions.text.units import count

@@ -16,7 +16,6 @@ from msgspec import Meta
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import ALL_TOOLS, LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
@@ -56,7 +55,7 @@ _RULE = r"^[A-Za-z_*][^\x00-\x1f]*$"
 _WITHOUT_RULES = frozenset({"auto", "plan"})
 """Permission modes in which an allowed tool can still be refused (2.1.197, 2.1.330)."""
 
-_EXPANDS = Expansions(
+_EXPANDS = capabilities.Expansions(
     anywhere=((re.compile(r"(?<![A-Za-z0-9_\\])@"), r"\\@"),),
     at_first=re.compile(r"\s*/"),
     note=r"In the following text, \@ is written for @.",
@@ -231,6 +230,8 @@ class Claude(Agent):
     takes_instructions = True
     polling_tools = Agent.polling_tools | {"BashOutput", "TaskOutput"}
     expands = _EXPANDS
+    noise = ("Warning:",)
+    error_words = ("Error",)
     env_keys = ("PATH", "CLAUDE_CONFIG_DIR", "ANTHROPIC_BASE_URL")
     # SIGINT ends it with its commands; a late SIGTERM only makes it call the model again
     # (docs/protocols/claude.md, "Signals").
@@ -320,10 +321,3 @@ class Claude(Agent):
             plain_argv=plain,
             env=_STAYS if settings.approvals == "ask" else {},
         )
-
-    def stderr_reason(self, text: str) -> str | None:
-        """Return the first line that begins with ``Error``, else the last that is not a warning."""
-        stripped = [line.strip() for line in text.splitlines()]
-        lines = [line for line in stripped if line and not line.startswith("Warning:")]
-        errors = [line for line in lines if line.startswith("Error")]
-        return errors[0] if errors else lines[-1] if lines else None

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.claude.events import BashResult, FileResult, TaskResult
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
-from agentdash.sessions.agents.parsing.parser import StepFields, plan, remember
+from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields, changed, mcp_name, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
 from agentdash.sessions.rules.truncate import trimmed
@@ -28,7 +28,6 @@ _DECLINED = re.compile(
 _TAGGED = re.compile(r"<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 """The refusal of a call that claude itself did not make: its arguments did not fit."""
 
-_STATES = frozenset({"pending", "in_progress", "completed"})
 _MOST_TASKS = 200
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -124,8 +123,9 @@ class TaskList(Struct):
         given = arguments if isinstance(arguments, dict) else {}
         subject, number = text_in(given.get("subject")), text_in(given.get("taskId"))
         items: tuple[PlanItem, ...] | None = None
-        if name == "TodoWrite":
-            items = _todos(given.get("todos"))
+        if name == "TodoWrite" and isinstance(todos := given.get("todos"), list):
+            known = ((text_in(one.get("content")), _state(one.get("status"))) for one in todos if isinstance(one, dict))
+            items = tuple(PlanItem(text=text, status=status) for text, status in known)
         elif name == "TaskList":
             items = tuple(self.tasks.values())
         elif name == "TaskCreate" and subject:
@@ -166,6 +166,12 @@ class TaskList(Struct):
         task = self.tasks.get(number, earlier)
         return {"text": task.text if task is not None else text_in(given.get("subject")), "items": ()}
 
+    def with_result(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
+        """Return the step of a call with the fields of its result, and the plan as it is then."""
+        if call.kind is StepKind.PLAN:
+            fields |= self.answered(call, fields["status"], details)
+        return changed(call, fields, ended_at=at)
+
     def _updated(self, number: str, given: dict[str, Any]) -> dict[str, PlanItem]:
         if given.get("status") == "deleted":
             return {key: item for key, item in self.tasks.items() if key != number}
@@ -205,21 +211,8 @@ def created(content: str) -> str:
     return header + "\n".join(f"+{line}" for line in lines)
 
 
-def _todos(todos: Any) -> tuple[PlanItem, ...] | None:
-    if not isinstance(todos, list):
-        return None
-    items = [todo for todo in todos if isinstance(todo, dict)]
-    return tuple(PlanItem(text=text_in(todo.get("content")), status=_state(todo.get("status"))) for todo in items)
-
-
 def _state(value: Any, otherwise: str = "pending") -> str:
-    return value if isinstance(value, str) and value in _STATES else otherwise
-
-
-def mcp_name(name: str) -> tuple[str | None, str]:
-    """Return the server and the tool of ``mcp__server__tool``."""
-    parts = name.split("__", 2)
-    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
+    return value if isinstance(value, str) and value in PLAN_STATES else otherwise
 
 
 _MOST = 20
@@ -236,11 +229,6 @@ class EarlyResult(Struct, array_like=True):
     json: bytes
     """The line's ``tool_use_result``."""
 
-    @property
-    def details(self) -> Raw:
-        """The line's ``tool_use_result``, to be decoded."""
-        return Raw(self.json)
-
 
 class EarlyResults(Struct):
     """The newest results without their calls: claude may write a call that runs beside others after its result."""
@@ -254,6 +242,11 @@ class EarlyResults(Struct):
         result = EarlyResult(trimmed(step), text[:_CHARACTERS], is_error, bytes(kept))
         remember(self.waiting, key, result, _MOST)
 
-    def take(self, key: str) -> EarlyResult | None:
-        """Return the result of a call that comes after it, and forget it; None if there is none."""
-        return self.waiting.pop(key, None)
+    def take(self, key: str, fields: StepFields, parent: str | None, tasks: TaskList) -> Step | None:
+        """Return the step of a call that comes after its result, and forget that; None if there is none."""
+        early = self.waiting.pop(key, None)
+        if early is None:
+            return None
+        call, details = changed(early.step, fields, parent=parent, call_id=key), Raw(early.json)
+        result = answered(call.kind, early.text, is_error=early.is_error, details=details)
+        return tasks.with_result(call, result, details, early.step.ended_at)

@@ -34,7 +34,7 @@ from agentdash.sessions.agents.claude.use.reports import (
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import declared_type, joined, value_of
-from agentdash.sessions.agents.parsing.parser import MOST_OPEN, StepFields, changed
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN, changed
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
@@ -201,9 +201,7 @@ class ClaudeParser(EventParser):
         if text.strip() in events.FILLER:
             return []
         if event.error is not None:
-            self.facts.error = text
-            self.state.error = self._new(StepKind.ERROR, text, at=at, fatal=False, parent=parent)
-            return [self.state.error]
+            return [self._error(text, at, parent)]
         answer = self._new(StepKind.MESSAGE, text, at=at, parent=parent)
         if parent is None:
             self.state.error, self.state.answered = answer, True
@@ -213,11 +211,9 @@ class ClaudeParser(EventParser):
         self._end_thought(parent)
         arguments = value_of(block.input)
         fields = self.state.tasks.begun(block.name, arguments) or begun(block.name, arguments)
-        early = self.state.early.take(block.id)
-        if early is not None:
-            step = changed(early.step, fields, parent=parent, call_id=block.id)
-            result = answered(step.kind, early.text, is_error=early.is_error, details=early.details)
-            return self._with_plan(step, result, early.details, early.step.ended_at)
+        known = self.state.early.take(block.id, fields, parent, self.state.tasks)
+        if known is not None:
+            return known
         earlier = self.state.open.get(block.id) if block.id else None
         if earlier is None:
             earlier = self._made(fields, at=at, parent=parent, call_id=block.id or None, status=StepStatus.RUNNING)
@@ -299,13 +295,7 @@ class ClaudeParser(EventParser):
             self._declined.append(tool_name(earlier))
             if not by_answer:
                 self.facts.deny(self._declined[-1])
-        return self._with_plan(earlier, fields, details, at)
-
-    def _with_plan(self, call: Step, fields: StepFields, details: Raw, at: int | None) -> Step:
-        """Return the step of a call with the fields of its result, and the plan as it is then."""
-        if call.kind is StepKind.PLAN:
-            fields |= self.state.tasks.answered(call, fields["status"], details)
-        return changed(call, fields, ended_at=at)
+        return self.state.tasks.with_result(earlier, fields, details, at)
 
     def _result(self, event: events.Result, at: int | None) -> list[Step]:
         self.facts.notice = self.facts.waiting = None
@@ -339,7 +329,6 @@ class ClaudeParser(EventParser):
         if why is None:
             self.facts.end, self.facts.error = "completed", None
             return [usage, *self._local_answer(event, at, spoken=spoken)]
-        self.facts.end, self.facts.error = "failed", why
         return [usage, self._fatal(why, at)]
 
     def _local_answer(self, event: events.Result, at: int | None, *, spoken: bool) -> list[Step]:

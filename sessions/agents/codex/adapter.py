@@ -13,7 +13,6 @@ from msgspec import Meta, structs
 from agentdash.sessions.agents import capabilities
 from agentdash.sessions.agents.base import Agent, AgentSettings, LaunchRequest
 from agentdash.sessions.agents.capabilities import Allowance, Env
-from agentdash.sessions.agents.expanding import Expansions
 from agentdash.sessions.agents.later import Later
 from agentdash.sessions.agents.leading import LeadSettings, leads
 from agentdash.sessions.agents.names import UUID
@@ -27,23 +26,18 @@ from agentdash.sessions.rules.launch import Command, Launch, Prices
 if TYPE_CHECKING:
     from agentdash.sessions.agents.codex import item_steps, own_config, refusals, turn_parser, usage
     from agentdash.sessions.agents.codex.app_server import dialogue, launching, meter, parser
-    from agentdash.sessions.agents.codex.rollout import edits, reader, sent
+    from agentdash.sessions.agents.codex.rollout import own_files as files
+    from agentdash.sessions.agents.codex.rollout import reader
     from agentdash.sessions.agents.parsing import plan_reports
 else:
     item_steps, own_config, refusals = Later("codex.item_steps"), Later("codex.own_config"), Later("codex.refusals")
     turn_parser, usage, dialogue = Later("codex.turn_parser"), Later("codex.usage"), Later("codex.app_server.dialogue")
     launching, meter = Later("codex.app_server.launching"), Later("codex.app_server.meter")
-    parser, edits = Later("codex.app_server.parser"), Later("codex.rollout.edits")
-    reader, sent, plan_reports = (
-        Later("codex.rollout.reader"),
-        Later("codex.rollout.sent"),
-        Later("parsing.plan_reports"),
-    )
+    parser, files = Later("codex.app_server.parser"), Later("codex.rollout.own_files")
+    reader, plan_reports = Later("codex.rollout.reader"), Later("parsing.plan_reports")
 
 TRANSPORT = "app-server"
 """The transport of a live codex."""
-
-_NOISE = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
 
 _MODEL_OPTIONS = frozenset({"-m", "--model", "-p", "--profile", "--oss"})
 """Options of codex that name a model, or settings that may name one."""
@@ -53,7 +47,7 @@ _OWN_SETTINGS = {"model": "model", "sandbox_mode": "sandbox", "full_danger": "fu
 
 _NEXT_SANDBOX = {"read-only": "workspace-write", "workspace-write": "danger-full-access"}
 
-_EXPANDS = Expansions(
+_EXPANDS = capabilities.Expansions(
     anywhere=((re.compile(r"\$([A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*)"), r"${\1}"), (re.compile(r"\[@"), r"[\\@")),
     note="In the following text, ${name} is written for a dollar sign and a name, and [\\@ for [@.",
 )
@@ -248,7 +242,7 @@ def _final_meter(launch: Launch, env: Env, began: int) -> Meter | None:
 
 def _windows_at_end(thread: str, env: Env, began: int) -> tuple[PlanWindow, ...]:
     """Return the windows of the newest report in the thread's transcript."""
-    path = edits.find_rollout(_home(env), thread, began)
+    path = files.find_rollout(_home(env), thread, began)
     return plan_reports.rollout_report(path, Codex.name) if path is not None else ()
 
 
@@ -282,6 +276,8 @@ class Codex(Agent):
     settings_type = CodexSettings
     takes_instructions = True
     expands = _EXPANDS
+    noise = ("Reading additional input from stdin", "Reading prompt from stdin", "WARNING")
+    error_words = ("Error", "error:")
     env_keys = ("PATH", "CODEX_HOME", "OPENAI_BASE_URL")
 
     modes = capabilities.Modes(
@@ -313,9 +309,9 @@ class Codex(Agent):
         _windows_at_end,
     )
     own_files = capabilities.OwnFiles(
-        has_prompt=lambda prompt: sent.transcript_has(_home(prompt.env), prompt),
-        transcript=lambda thread, env, at: edits.find_rollout(_home(env), thread, at),
-        edits=lambda thread, env, at: edits.open_rollout(_home(env), thread, at),
+        has_prompt=lambda prompt: files.transcript_has(_home(prompt.env), prompt),
+        transcript=lambda thread, env, at: files.find_rollout(_home(env), thread, at),
+        edits=lambda thread, env, at: files.open_rollout(_home(env), thread, at),
     )
     complaints = capabilities.Complaints(_refusals, refusals.unapplied)
     leading = capabilities.Leading(
@@ -358,10 +354,3 @@ class Codex(Agent):
         if kind is not None:
             return kind.startswith(("thread.", "turn.", "item."))
         return _is_of_server(event)
-
-    def stderr_reason(self, text: str) -> str | None:
-        """Return the first line that begins with ``Error`` or ``error:``, else the last that is not noise."""
-        stripped = [line.strip() for line in text.splitlines()]
-        lines = [line for line in stripped if line and not line.startswith(_NOISE)]
-        errors = [line for line in lines if line.startswith(("Error", "error:"))]
-        return errors[0] if errors else lines[-1] if lines else None

@@ -11,6 +11,7 @@ from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, joined, 
 from agentdash.sessions.agents.parsing.json_repair import repaired
 from agentdash.sessions.agents.parsing.parser import StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.text.unified_diff import created, deleted, diff_of
 
 _STATUS = {
     "in_progress": StepStatus.RUNNING,
@@ -66,6 +67,15 @@ def patch(changes: tuple[Change, ...], status: str) -> StepFields:
     """Return the fields of a patch."""
     text = ", ".join(change.path for change in changes)
     return {"kind": StepKind.FILE_CHANGE, "text": text, "changes": changes, "status": status_of(status)}
+
+
+def change_of(path: str, kind: str, text: str, moved_to: str | None) -> Change:
+    """Return the change of a file with its diff; ``text`` is the whole text of a file that is added or deleted."""
+    diff = created(text) if kind == "add" else deleted(text) if kind == "delete" else diff_of(text)
+    if diff is None:
+        return Change(path=path, kind=kind, moved_to=moved_to)
+    added, removed = diff.added, diff.removed
+    return Change(path=path, kind=kind, diff=diff.text, added=added, removed=removed, cut=diff.cut, moved_to=moved_to)
 
 
 def _command(item: items.CommandExecution) -> StepFields:

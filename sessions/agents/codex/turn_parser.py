@@ -22,42 +22,7 @@ _OPEN = "call:"
 """The prefix of open calls' keys, which no other item has."""
 
 
-class CallItemParser(EventParser):
-    """Follows each call as the model wrote it: versions before the typed items printed them.
-
-    ``function_call`` and the similar items belong to the model's own protocol.  An output names its call by
-    ``call_id``; an output without one answers the newest open call.
-    """
-
-    def _call_item(self, item: items.Call | items.CallOutput, at: int | None) -> list[Step]:
-        if isinstance(item, items.Call):
-            step = self._made(_begun(item), at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING)
-            self._remember(f"{_OPEN}{item.call_id or item.id}", step)
-            return [step]
-        from agentdash.sessions.agents.codex.rollout import tools  # the typed items of current versions do not need it
-
-        earlier = self.state.open.pop(self._answered(item), None)
-        if earlier is None:
-            earlier = self._new(StepKind.TOOL_CALL, item.call_id or "", at=at, call_id=item.call_id)
-        answer = tools.answer_of(item.output)
-        return [changed(earlier, tools.ended(earlier.kind, answer), ended_at=at)]
-
-    def _answered(self, item: items.CallOutput) -> str:
-        if item.call_id is not None:
-            return f"{_OPEN}{item.call_id}"
-        return next((key for key in reversed(self.state.open) if key.startswith(_OPEN)), "")
-
-
-def _begun(item: items.Call) -> StepFields:
-    from agentdash.sessions.agents.codex.rollout import tools
-
-    if isinstance(item, items.LocalShellCall):
-        return tools.command(tools.command_text(item.action.command))
-    arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
-    return tools.begun(item.name, item.namespace, arguments)
-
-
-class CodexParser(CallItemParser):
+class CodexParser(EventParser):
     """Parses the stream of one turn."""
 
     decoder = TolerantDecoder(items.Event)
@@ -73,7 +38,8 @@ class CodexParser(CallItemParser):
             case items.TurnCompleted():
                 return self._completed(event, at)
             case items.TurnFailed():
-                return self._failed(readable_error(message_of(event.error)), at)
+                self.facts.notice = None
+                return [self._fatal(readable_error(message_of(event.error)), at)]
             case items.TopError():
                 return self._trouble(readable_error(event.message), at)
             case _:
@@ -88,19 +54,11 @@ class CodexParser(CallItemParser):
         self.facts.thread_usage = usage
         return [self._new(StepKind.USAGE, "tokens of the whole thread", at=at, usage=usage, whole_thread=True)]
 
-    def _failed(self, message: str, at: int | None) -> list[Step]:
-        self.facts.end = "failed"
-        self.facts.error = message
-        self.facts.notice = None
-        return [self._fatal(message, at)]
-
     def _trouble(self, message: str, at: int | None) -> list[Step]:
         if message.startswith("Reconnecting"):
             self.facts.notice = message
             return [self._new(StepKind.NOTICE, message, at=at, event="error")]
-        self.facts.error = message
-        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self.state.error]
+        return [self._error(message, at)]
 
     def _item(self, item: items.AnyItem, at: int | None, *, completed: bool) -> list[Step]:
         self.facts.notice = None
@@ -121,3 +79,31 @@ class CodexParser(CallItemParser):
         step = structs.replace(step, status=StepStatus.RUNNING)
         self._remember(key, step)
         return [step]
+
+    def _call_item(self, item: items.Call | items.CallOutput, at: int | None) -> list[Step]:
+        """Follow a call as the model wrote it: versions before the typed items printed them.
+
+        ``function_call`` and the similar items belong to the model's own protocol.  An output names its call by
+        ``call_id``; an output without one answers the newest open call.
+        """
+        if isinstance(item, items.Call):
+            step = self._made(_begun(item), at=at, call_id=item.call_id or item.id or None, status=StepStatus.RUNNING)
+            self._remember(f"{_OPEN}{item.call_id or item.id}", step)
+            return [step]
+        from agentdash.sessions.agents.codex.rollout import tools  # the typed items of current versions do not need it
+
+        newest = next((key for key in reversed(self.state.open) if key.startswith(_OPEN)), "")
+        earlier = self.state.open.pop(newest if item.call_id is None else f"{_OPEN}{item.call_id}", None)
+        if earlier is None:
+            earlier = self._new(StepKind.TOOL_CALL, item.call_id or "", at=at, call_id=item.call_id)
+        answer = tools.answer_of(item.output)
+        return [changed(earlier, tools.ended(earlier.kind, answer), ended_at=at)]
+
+
+def _begun(item: items.Call) -> StepFields:
+    from agentdash.sessions.agents.codex.rollout import tools
+
+    if isinstance(item, items.LocalShellCall):
+        return tools.command(tools.command_text(item.action.command))
+    arguments = item.input if item.input is not None else tools.arguments_of(item.arguments)
+    return tools.begun(item.name, item.namespace, arguments)

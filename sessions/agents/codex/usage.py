@@ -8,15 +8,14 @@ The stream of ``codex exec`` has the tokens of the whole thread in its last line
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
 from msgspec import Struct
 
 from agentdash.sessions.agents.codex.items import Tokens
-from agentdash.sessions.agents.codex.rollout.edits import find_rollout
-from agentdash.sessions.agents.parsing.json_lines import Count
+from agentdash.sessions.agents.codex.rollout.own_files import find_rollout
+from agentdash.sessions.agents.parsing.json_lines import Count, milliseconds
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.model.session import Usage
@@ -256,13 +255,13 @@ class CodexMeter(Meter):
         """Return whether the current line belongs to the turn: by its position, else by its time."""
         if self.earlier is not None:
             return self.path != self.earlier.path or self._at > self.earlier.size
-        at = _milliseconds(timestamp)
+        at = milliseconds(timestamp)
         return at is None or at >= self._began
 
     def _compacted(self, timestamp: str) -> None:
         if self._is_ours(timestamp) and len(self.compactions) < MOST_PENDING:
             before, self._context = self._context, None
-            self.compactions.append((_milliseconds(timestamp), before))
+            self.compactions.append((milliseconds(timestamp), before))
 
     def _count(self, used: Usage, timestamp: str) -> None:
         if used.total_tokens == 0:
@@ -278,7 +277,7 @@ class CodexMeter(Meter):
                     kind="call",
                     model=self.model,
                     usage=used,
-                    at=_milliseconds(timestamp),
+                    at=milliseconds(timestamp),
                 )
             )
         if self._prices is None:
@@ -288,13 +287,6 @@ class CodexMeter(Meter):
             self.unpriced = self.model or "a model not named in its transcript"
             return
         self.cost_usd = (self.cost_usd or 0.0) + price.cost(call)
-
-
-def _milliseconds(timestamp: str) -> int | None:
-    try:
-        return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def configured_model(home: Path) -> str | None:

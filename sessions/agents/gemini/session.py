@@ -14,10 +14,17 @@ from msgspec import Raw, Struct, field, structs
 from agentdash.sessions.agents.gemini import session_events as events
 from agentdash.sessions.agents.gemini.document import Document, begins
 from agentdash.sessions.agents.gemini.tools import step_of
-from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, UNREADABLE, declared_type, value_of
+from agentdash.sessions.agents.parsing.json_lines import (
+    KIND_LENGTH,
+    NULL,
+    UNREADABLE,
+    declared_type,
+    milliseconds,
+    value_of,
+)
 from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage, known_sum
 
 _MOST_REMEMBERED = 1_000

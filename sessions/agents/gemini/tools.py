@@ -8,12 +8,11 @@ from typing import Any
 
 from agentdash.sessions.agents.gemini.session_events import ToolCall, result_text
 from agentdash.sessions.agents.parsing.json_lines import NULL, text_in, value_of
-from agentdash.sessions.agents.parsing.parser import StepFields, plan
+from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields, plan
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
 _ENDED = {"success": StepStatus.OK, "error": StepStatus.FAILED, "cancelled": StepStatus.INTERRUPTED}
 _GOES_ON = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
-_STATES = frozenset({"pending", "in_progress", "completed"})
 _WRAPPED = re.compile(r"<untrusted_context>\n(.*)\n</untrusted_context>\s*", re.DOTALL)
 _HEADING = re.compile(r"(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
 _TRAILER = re.compile(r"(Error|Exit Code|Signal|Background PIDs|Process Group PGID): ([^\n]*)")
@@ -97,6 +96,6 @@ def _unwrapped(answer: str) -> tuple[str, dict[str, str]]:
 
 def _item(todo: dict[str, Any]) -> PlanItem:
     text, status = text_in(todo.get("description")), text_in(todo.get("status"))
-    if status in _STATES:
+    if status in PLAN_STATES:
         return PlanItem(text=text, status=status)
     return PlanItem(text=f"{text} ({status})" if status else text, status="pending")

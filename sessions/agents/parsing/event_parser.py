@@ -64,16 +64,18 @@ class EventParser(TurnParser):
         try:
             event = self._decode(line)
         except UNREADABLE:
-            if is_text(line):
-                return self._text(line, at)
-            found = parts(line)
-            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
+            return self._text(line, at) if is_text(line) else self._refused(line, at)
         return self.event(event, line, at)
 
     def _text(self, line: bytes, at: int | None) -> list[Step]:
         """Return the step of a line that certainly holds no JSON."""
         self._note_stray(line, NOT_JSON)
         return [self._unknown(line, at, NOT_JSON)]
+
+    def _refused(self, line: bytes, at: int | None) -> list[Step]:
+        """Return the steps of the parts of a line that the strict decoder refused."""
+        found = parts(line)
+        return self._tolerantly(line, at) if found == [line] else self._each(found, at)
 
     def _each(self, found: Sequence[bytes], at: int | None) -> list[Step]:
         """Return the steps of the parts of one line."""
@@ -113,8 +115,15 @@ class EventParser(TurnParser):
         text = f"could not be read in {reading.kind}: {', '.join(new[:_NAMED])}{more}"
         return [self._new(StepKind.NOTICE, text, at=at, event="unreadable")]
 
+    def _error(self, message: str, at: int | None, parent: str | None = None) -> Step:
+        """Return an error after which the turn goes on; it is the reason if the turn fails."""
+        self.facts.error = message
+        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False, parent=parent)
+        return self.state.error
+
     def _fatal(self, message: str, at: int | None) -> Step:
-        """Return the error with which the turn ended: the last one, or a new one."""
+        """End the turn with an error, and return it: the last one, or a new one."""
+        self.facts.end, self.facts.error = "failed", message
         last = self.state.error
         if last is not None and last.text == message:
             return structs.replace(last, kind=StepKind.ERROR, fatal=True)

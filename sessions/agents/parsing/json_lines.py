@@ -4,6 +4,7 @@ An agent prints text from models, servers and files.  Values from this module ca
 no lone surrogates, no numbers beyond 64 bits, and no nesting that is too deep for a later reader's stack.
 """
 
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -41,8 +42,14 @@ KIND_LENGTH = 80
 """Characters kept of an unknown event's own name."""
 
 
+class Kind(Struct):
+    """The type of an event, an item or a block, whose other fields depend on it."""
+
+    type: str = ""
+
+
 class Part(Struct):
-    """One piece of a tool's answer; a piece that is not text is only named."""
+    """One piece of a tool's answer, or of the user's input; a piece that is not text is only named."""
 
     type: str = ""
     text: Words | None = None
@@ -96,6 +103,14 @@ def text_of(raw: Raw) -> str:
 def text_in(value: Any) -> str:
     """Return a value that should be text; empty if it is not."""
     return value if isinstance(value, str) else ""
+
+
+def milliseconds(stamp: str | None) -> int | None:
+    """Return a time such as ``2026-11-20T23:49:30.653Z`` as UTC milliseconds; None if it is not a time."""
+    try:
+        return round(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def declared_type(line: bytes) -> str:

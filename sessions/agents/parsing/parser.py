@@ -66,6 +66,16 @@ def plan(items: tuple[PlanItem, ...]) -> StepFields:
     return {"kind": StepKind.PLAN, "text": f"{done} of {len(items)} done", "items": items}
 
 
+PLAN_STATES = frozenset({"pending", "in_progress", "completed"})
+"""The states of a plan's items."""
+
+
+def mcp_name(name: str) -> tuple[str | None, str]:
+    """Return the server and the tool of ``mcp__server__tool``; None for the server of any other tool."""
+    parts = name.split("__", 2)
+    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "mcp" else (None, name)
+
+
 K = TypeVar("K")
 V = TypeVar("V")
 

@@ -1,20 +1,18 @@
 """The search for a prompt in the transcript that an agent CLI keeps for itself."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from agentdash.sessions.agents.parsing.line_parts import parts
+from agentdash.sessions.agents.parsing.json_lines import milliseconds
+from agentdash.sessions.agents.parsing.line_parts import each_part
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.storage.files.line_reader import LineReader
 
 SEARCHED_BYTES = 64 << 20
 """Bytes at the end of a transcript that are searched: the prompt of a turn that has just crashed is near its end."""
-
-LINE_CAP = 64 << 20
 
 CLOCK_MS = 1_000
 """Milliseconds by which the times of an agent may differ from ours."""
@@ -54,22 +52,25 @@ def has_prompt(
         OSError: the transcript cannot be read.
     """
     marks = tuple(marks)
-    with LineReader(path, cap=LINE_CAP) as reader:
+    found = filter(None, map(read, marked_parts(path, lambda line: all(mark in line for mark in marks))))
+    return any(text.strip() == sent.text.strip() and is_since(written, sent.at) for text, written in found)
+
+
+def marked_parts(path: Path, is_marked: Callable[[bytes], bool]) -> Iterator[bytes]:
+    """Yield the parts of those lines at the end of a transcript that are marked; other lines are not read.
+
+    Raises:
+        OSError: the transcript cannot be read.
+    """
+    with LineReader(path) as reader:
         reader.skip_to_tail(SEARCHED_BYTES)
-        for line in reader.all_lines():
-            for part in parts(line) if all(mark in line for mark in marks) else ():
-                recorded = read(part)
-                if recorded is not None and recorded[0].strip() == sent.text.strip() and is_since(recorded[1], sent.at):
-                    return True
-    return False
+        yield from each_part(filter(is_marked, reader.all_lines()))
 
 
 def is_since(timestamp: str, at: int) -> bool:
     """Return whether a line of a transcript is from the turn that began at ``at``; True if its time is not known."""
-    try:
-        return datetime.fromisoformat(timestamp).timestamp() * 1000 >= at - CLOCK_MS
-    except ValueError:
-        return True
+    written = milliseconds(timestamp)
+    return written is None or written >= at - CLOCK_MS
 
 
 def is_readable(folder: Path) -> bool:

@@ -6,7 +6,6 @@ start nothing; each belongs to a :class:`..base.TranscriptFormat`.
 
 import re
 from collections.abc import Container, Mapping
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -22,14 +21,6 @@ T = TypeVar("T")
 
 _DECODERS: dict[Any, TolerantDecoder[Any]] = {}
 """By the type that they decode."""
-
-
-def milliseconds(stamp: str | None) -> int | None:
-    """Return a time such as ``2026-11-20T23:49:30.653Z`` as UTC milliseconds; None if it is not a time."""
-    try:
-        return round(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def digest(text: str) -> str:

@@ -7,6 +7,10 @@ from msgspec import Struct
 
 from agentdash.sessions.model.session import Usage
 from agentdash.sessions.rules.costs.reports import Report
+from agentdash.sessions.rules.turn_facts import Facts
+
+_FINAL_LOOKS = 50
+"""Maximum number of reads of the agent's own record once it is gone; each takes about a tenth of a second."""
 
 
 class When(StrEnum):
@@ -57,10 +61,10 @@ class Meter:
     cost_usd: float | None = None
     """The estimated cost of the turn beyond the agent's own figure, US dollars; None if nothing was priced."""
     reports: list[Report]
-    """The calls that were read since the last time, to be recorded; the reader of the meter empties the list."""
+    """The calls that were read since :meth:`take` was called, to be recorded."""
     compactions: list[tuple[int | None, int | None]]
-    """The compactions that were read since the last time and that the agent's own output does not show: the time (UTC
-    ms), and the tokens before it; the reader of the meter empties the list."""
+    """The compactions that were read since then and that the agent's own output does not show: the time (UTC ms), and
+    the tokens before it."""
     earlier: TranscriptEnd | None = None
     """None if it is not known: the times of the lines then decide, which are wrong if the clock was set back."""
     unpriced: str | None = None
@@ -100,3 +104,37 @@ class Meter:
 
     def close(self) -> None:
         """Close the open files."""
+
+    def take(self, facts: Facts) -> bool:
+        """Read new data, and give a turn the figures so far; return whether there is more to read at once."""
+        more = self.read_new(facts.agent_session)
+        if (self.usage.total_tokens or 0) >= (facts.usage.total_tokens or 0) and self.usage.known:
+            facts.usage = self.usage
+        if self.thread_usage.known and facts.end is None:  # after the end the agent's own last figure counts
+            facts.thread_usage = self.thread_usage
+        if self.thread_before.known:
+            facts.thread_before = self.thread_before
+        facts.cost_about_usd = self.cost_usd
+        facts.model = facts.model or self.model
+        facts.context_tokens = self.context_tokens or facts.context_tokens
+        facts.context_window = self.context_window or facts.context_window
+        if facts.reported is not None:
+            for report in self.reports:
+                facts.reported.add(report)
+            for at, before in self.compactions:
+                facts.reported.compact(at, None, None, before, None)
+        self.reports.clear()
+        self.compactions.clear()
+        return more
+
+    def take_rest(self, facts: Facts) -> None:
+        """Read the rest after the agent is gone, give it to its turn, and close the meter.
+
+        The figures are a lower bound if they miss the call that was under way.
+        """
+        for _ in range(_FINAL_LOOKS):
+            if not self.take(facts):
+                break
+        self.close()
+        if self.misses_call and facts.end != "completed" and facts.reported is not None:
+            facts.reported.misses_call = True

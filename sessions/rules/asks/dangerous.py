@@ -17,7 +17,7 @@ Permission for the rest of a session is remembered by the agent itself, or by ag
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentdash.sessions.rules.asks import git_forms, reader_forms
@@ -46,15 +46,16 @@ def not_understood(line: str, folder: str, cwd: str) -> str:
         folder: the folder; an absolute path.
         cwd: the folder in which it would run; an absolute path.
     """
+    return _judged(line, folder, cwd, lambda words, place: "" if is_reading(words, place) else NOT_READING)
+
+
+def _judged(line: str, folder: str, cwd: str, judge: Callable[[Sequence[str], Place], str]) -> str:
+    """Return what a judge finds of the first command that is not good; empty if all are."""
     place, found = place_at(folder, cwd), commands(line)
     if found is None or place is None:
         return NO_LIST if found is None else OUTSIDE
-    for one, there in at_their_places(found, place):
-        if there is None:
-            return LEAVES
-        if not is_reading(one.words, there):
-            return NOT_READING
-    return ""
+    placed = at_their_places(found, place)
+    return next(filter(None, (LEAVES if there is None else judge(one.words, there) for one, there in placed)), "")
 
 
 def at_their_places(found: Sequence[Simple], place: Place) -> Iterator[tuple[Simple, Place | None]]:
@@ -186,11 +187,7 @@ def danger(line: str, folder: str, cwd: str) -> str:
         folder: the folder in which it may act; an absolute path.
         cwd: the folder in which it would run; an absolute path.
     """
-    place, found = place_at(folder, cwd), commands(line)
-    if found is None or place is None:
-        return NO_LIST if found is None else OUTSIDE
-    reasons = (LEAVES if there is None else _of_words(one.words, there) for one, there in at_their_places(found, place))
-    return next(filter(None, reasons), "")
+    return _judged(line, folder, cwd, _of_words)
 
 
 def unplaced(ask: Ask) -> str:

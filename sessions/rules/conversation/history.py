@@ -3,12 +3,18 @@
 A conversation is a tree.  Each turn follows the place at which the conversation was when the turn began, and a mark
 moves that place.  The path from the root to the place is what is visible.  So nothing is ever rewritten, the effect of
 a mark is taken back exactly, and a step keeps its address (turn and index) whatever becomes visible or hidden.
+
+People write a place as ``TURN`` or ``TURN.STEP``.  A step has the number that ``trajectory`` and the viewer show: the
+prompt of a turn is 0.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.model.steps import Step, StepKind
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 
 
@@ -156,3 +162,45 @@ def step_is_visible(visible: Mapping[int, int | None], turn: int, step: int) -> 
         return False
     through = visible[turn]
     return through is None or step <= through
+
+
+ASIDE = frozenset({StepKind.START, StepKind.NOTICE, StepKind.USAGE, StepKind.REASONING, StepKind.ERROR})
+"""The kinds of steps that add nothing to the text that the model is given in the next turn."""
+
+_ADDRESS = re.compile(r"(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?")
+
+
+def parsed_place(text: str) -> Place:
+    """Read ``TURN`` or ``TURN.STEP``; turn 0 is the beginning.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    match = _ADDRESS.fullmatch(text.strip())
+    if match is None or (match[1] == "0" and match[2] is not None):
+        raise UsageError(f"{text!r} is not a valid place. Write TURN or TURN.STEP, for example 2 or 2.4.")
+    return Place(int(match[1]), int(match[2]) if match[2] is not None else None)
+
+
+def place_text(turn: int | None, step: int | None = None) -> str:
+    """Return a place as :func:`parsed_place` reads it; turn None is the beginning."""
+    if turn is None:
+        return "0"
+    return f"{turn}" if step is None else f"{turn}.{step}"
+
+
+def place_words(turn: int | None, step: int | None = None) -> str:
+    """Return a place in words: ``the end of turn 2``, ``step 2.4``, ``the beginning``."""
+    if turn is None:
+        return "the beginning"
+    return f"the end of turn {turn}" if step is None else f"step {place_text(turn, step)}"
+
+
+def is_aside(step: Step) -> bool:
+    """Return whether a step adds nothing to the text that the model is given in the next turn."""
+    return step.kind in ASIDE or step.parent is not None
+
+
+def ends_turn(steps: Iterable[Step], last: int) -> bool:
+    """Return whether the steps of a turn behind the one with number ``last`` add nothing to the conversation."""
+    return all(step.index <= last or is_aside(step) for step in steps)

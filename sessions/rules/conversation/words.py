@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from agentdash.sessions.model.compaction import RecordedCompaction
 from agentdash.sessions.model.session import short_id
+from agentdash.sessions.rules.conversation.history import place_words
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import place_words
 from agentdash.sessions.text.sanitize import one_line, shorten
 from agentdash.sessions.text.units import clock, count, tokens
 

@@ -85,10 +85,14 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             call.cache_write_tokens * write,
             call.cache_write_1h_tokens * _or(self.cache_write_1h, write),
         )
-        long = self.long_prompt_tokens is not None and call.prompt_tokens > self.long_prompt_tokens
+        long = self.is_long(call)
         inward = _or(self.long_input_factor, 1.0) if long else 1.0
         outward = _or(self.long_output_factor, 1.0) if long else 1.0
         return (sum(parts) * inward + call.output_tokens * (self.output or 0.0) * outward) / 1_000_000
+
+    def is_long(self, call: "Call") -> bool:
+        """Return whether a call has the price of long prompts."""
+        return self.long_prompt_tokens is not None and call.prompt_tokens > self.long_prompt_tokens
 
 
 class Call(Struct, frozen=True, kw_only=True):

@@ -79,14 +79,9 @@ class Pricing:
             return report  # codex reports it with each call: it could not be read
         price, entry, as_of = found
         call = call_of(report.usage, report.written_1h)
-        if call is None or (report.kind != "call" and _may_be_long(price, call)):
+        if call is None or (report.kind != "call" and price.is_long(call)):
             return report
         return structs.replace(report, computed_usd=price.cost(call), price=entry, price_as_of=as_of)
-
-    def as_of(self, model: str | None) -> str | None:
-        """Return the date of a model's price; None if it has none."""
-        found = self._found(model)
-        return found[2] if found is not None else None
 
     def entry(self, model: str | None) -> tuple[str, str] | None:
         """Return the price entry of a model as JSON, and its date; None if it has none."""
@@ -126,10 +121,6 @@ def call_of(usage: Usage, written_1h: int | None = None) -> Call | None:
         cache_write_1h_tokens=for_an_hour,
         output_tokens=usage.output_tokens,
     )
-
-
-def _may_be_long(price: Price, call: Call) -> bool:
-    return price.long_prompt_tokens is not None and call.prompt_tokens > price.long_prompt_tokens
 
 
 def _entry(price: Price) -> str:

@@ -89,7 +89,7 @@ class Reported:
 
     def __init__(self, pricing: Pricing, model: str | None = None) -> None:
         self.model = model
-        self._pricing = pricing
+        self.pricing = pricing
         self._reports: dict[tuple[str, str], Report] = {}
         self._compactions: dict[int, Compacted] = {}
         self._count = 0
@@ -108,11 +108,7 @@ class Reported:
         """Add a report, with its cost if the agent reported none and its model has a price."""
         key = (report.source, report.key[:_MOST_CHARACTERS])
         if len(self._reports) < MOST_PENDING or key in self._reports:
-            self._reports[key] = self._pricing.priced(report)
-
-    def priced(self, report: Report) -> Report:
-        """Return a report with its cost if the agent reported none and its model has a price."""
-        return self._pricing.priced(report)
+            self._reports[key] = self.pricing.priced(report)
 
     def break_off(self, calls: Iterable[Report] | None) -> None:
         """Count a turn without a sum by the calls of the agent's own transcript; None if it cannot be read."""
@@ -147,10 +143,6 @@ class Reported:
     def compactions(self) -> list[Compacted]:
         """The compactions to write."""
         return list(self._compactions.values())
-
-    def price(self, model: str | None) -> tuple[str, str] | None:
-        """Return the price entry of a model as JSON, and its date; None if it has none."""
-        return self._pricing.entry(model)
 
     def written(self) -> None:
         """Forget what was written."""

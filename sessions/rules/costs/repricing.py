@@ -108,7 +108,7 @@ class Repricing:
             lacking = [one for one in others if one.source == MESSAGE and not _has_cost(one)] or lacking
         lacking = [one for one in lacking if self._choice.covers(one.model)]
         named = {one.model for one in lacking if one.model and not one.model.startswith("<")}
-        unpriced = frozenset(model for model in named if self._pricing.as_of(model) is None)
+        unpriced = frozenset(model for model in named if self._pricing.entry(model) is None)
         return TurnCost(
             reports=tuple(changed),
             about_usd=about,

@@ -7,12 +7,9 @@ from msgspec import Struct, structs
 
 from agentdash.sessions.model.errors import RefusalError
 from agentdash.sessions.model.membership import Budget
-from agentdash.sessions.rules.limits.family_account import Amount
-from agentdash.sessions.rules.limits.period_budgets import FIRST, KINDS, LEAST, Kind, of
+from agentdash.sessions.rules.limits.family_account import Amount, left_of
+from agentdash.sessions.rules.limits.period_budgets import FIRST, KINDS, LEAST, ROUNDING, Kind, of
 from agentdash.sessions.text.units import compared_money
-
-_ROUNDING = 1e-9
-"""US dollars by which sums of shares may differ from a budget."""
 
 
 class FamilyLimits(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,6 +35,11 @@ class Ledger(Struct, frozen=True, kw_only=True):
     spent: Amount
     reserved: Amount
     """Reserved for others than that session and the sessions above it."""
+
+    @property
+    def left(self) -> Budget:
+        """The amounts that are neither spent nor reserved, for each kind that the budget limits."""
+        return left_of(self.budget, self.spent, self.reserved)
 
 
 class Numbers(Struct, frozen=True, kw_only=True):
@@ -114,12 +116,13 @@ def share_of(
     own = own or Budget()
     tokens, cost = own.tokens, own.cost_usd
     for one in ledgers:
-        rest, most = left(one), one.budget
+        rest, most = one.left, one.budget
         if own.tokens is None and most.tokens is not None:
-            part = int(_part(most.tokens, rest.tokens, places, limits, _least(usual, "tokens", most.tokens)))
+            part = int(_part(most.tokens, rest.tokens or 0, places, limits, _least(usual, "tokens", most.tokens)))
             tokens = part if tokens is None else min(part, tokens)
         if own.cost_usd is None and most.cost_usd is not None:
-            price = _part(most.cost_usd, rest.cost_usd, places, limits, _least(usual, "cost_usd", most.cost_usd))
+            least = _least(usual, "cost_usd", most.cost_usd)
+            price = _part(most.cost_usd, rest.cost_usd or 0.0, places, limits, least)
             cost = price if cost is None else min(price, cost)
     share = Budget(tokens=tokens, cost_usd=cost)
     for one in ledgers:
@@ -148,12 +151,12 @@ def extend(
         limited = [(one, most) for one in ledgers if (most := of(one.budget, kind)) is not None]
         shares[kind] = now if limited else None
         limit = of(own, kind)
-        if now is None or not limited or used < now or (limit is not None and used >= limit - _ROUNDING):
+        if now is None or not limited or used < now or (limit is not None and used >= limit - ROUNDING):
             continue
         parts = []
         for one, most in limited:
-            rest = left(one).tokens if kind == "tokens" else left(one).cost_usd
-            if rest <= _ROUNDING:
+            rest = of(one.left, kind) or 0.0
+            if rest <= ROUNDING:
                 return share, _nothing_left(one, kind)
             need = max(_least(usual, kind, most), most * LEAST) if limit is None else limit - used
             parts.append(min(rest, need))
@@ -183,29 +186,20 @@ def _part(budget: float, rest: float, places: int, limits: FamilyLimits, least: 
     return min(budget, max(rest / places, budget / (limits.max_workers + 1), least))
 
 
-def left(ledger: Ledger) -> Amount:
-    """Return what is left of a budget; a kind that it does not limit counts as 0."""
-    budget, spent, reserved = ledger.budget, ledger.spent, ledger.reserved
-    return Amount(
-        max(0, (budget.tokens or 0) - spent.tokens - reserved.tokens),
-        max(0.0, (budget.cost_usd or 0.0) - spent.cost_usd - reserved.cost_usd),
-    )
-
-
 def check_room(ledger: Ledger, share: Budget) -> None:
     """Check that a share fits into what is left of a budget.
 
     Raises:
         RefusalError: ``over_budget``.
     """
-    rest, budget = left(ledger), ledger.budget
+    rest, budget = ledger.left, ledger.budget
     cost, tokens = share.cost_usd or 0.0, share.tokens or 0
-    if budget.cost_usd is not None and (rest.cost_usd <= 0 or cost > rest.cost_usd + _ROUNDING):
+    if rest.cost_usd is not None and (rest.cost_usd <= 0 or cost > rest.cost_usd + ROUNDING):
         used = [one.dollars() if one.cost_usd else "" for one in (ledger.spent, ledger.reserved)]
-        raise _over(ledger, compared_money(budget.cost_usd), used, compared_money(cost) if cost else "", "usd")
-    if budget.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
+        raise _over(ledger, compared_money(budget.cost_usd or 0.0), used, compared_money(cost) if cost else "", "usd")
+    if rest.tokens is not None and (rest.tokens <= 0 or tokens > rest.tokens):
         used = [one.tokens_words() if one.tokens else "" for one in (ledger.spent, ledger.reserved)]
-        raise _over(ledger, f"{budget.tokens:,} tokens", used, f"{tokens:,}" if tokens else "", "tokens")
+        raise _over(ledger, f"{budget.tokens or 0:,} tokens", used, f"{tokens:,}" if tokens else "", "tokens")
 
 
 def check_spent(ledger: Ledger) -> None:

@@ -83,8 +83,9 @@ def accounts(members: Sequence[Member]) -> dict[str, Account]:
     for member in reversed(members):
         below = sums.get(member.id, Account())
         spent = below.spent.plus(member.spent)
-        rest = _rest(member.share, spent) if member.open else Amount()
-        reserved = Amount(max(rest.tokens, below.below.tokens), max(rest.cost_usd, below.below.cost_usd))
+        share = member.share if member.open and member.share is not None else Budget()
+        rest = left_of(share, spent, Amount())
+        reserved = Amount(max(rest.tokens or 0, below.below.tokens), max(rest.cost_usd or 0.0, below.below.cost_usd))
         sums[member.id] = Account(
             spent=spent, below=below.below, reserved=reserved, workers=below.workers, open=below.open
         )
@@ -109,12 +110,6 @@ def reserved_beside(members: Sequence[Member], sums: dict[str, Account], path: C
     return reserved
 
 
-def _rest(share: Budget | None, spent: Amount) -> Amount:
-    if share is None:
-        return Amount()
-    return Amount(max(0, (share.tokens or 0) - spent.tokens), max(0.0, (share.cost_usd or 0.0) - spent.cost_usd))
-
-
 def crossed(budget: Budget, spent: Amount) -> str | None:
     """Return what is spent of a budget that is crossed: ``$2.03 of $2.00``; None if it is not crossed."""
     if budget.cost_usd is not None and spent.cost_usd > budget.cost_usd:
@@ -124,17 +119,16 @@ def crossed(budget: Budget, spent: Amount) -> str | None:
     return None
 
 
-def left_of(budget: Budget, account: Account) -> Budget:
-    """Return what is neither spent nor reserved below, for each kind that the budget limits."""
-    spent, below = account.spent, account.below
-    tokens = None if budget.tokens is None else max(0, budget.tokens - spent.tokens - below.tokens)
-    cost = None if budget.cost_usd is None else max(0.0, budget.cost_usd - spent.cost_usd - below.cost_usd)
+def left_of(budget: Budget, spent: Amount, reserved: Amount) -> Budget:
+    """Return what is neither spent nor reserved, for each kind that the budget limits."""
+    tokens = None if budget.tokens is None else max(0, budget.tokens - spent.tokens - reserved.tokens)
+    cost = None if budget.cost_usd is None else max(0.0, budget.cost_usd - spent.cost_usd - reserved.cost_usd)
     return Budget(tokens=tokens, cost_usd=cost)
 
 
 def budget_words(budget: Budget, account: Account) -> str:
     """Return the state of a budget, one line: ``$1.20 of $5.00 spent, $0.60 reserved, $3.20 left``."""
-    left, parts = left_of(budget, account), []
+    left, parts = left_of(budget, account.spent, account.below), []
     if budget.cost_usd is not None:
         reserved = compared_money(account.below.cost_usd) if account.below.cost_usd else ""
         parts.append(

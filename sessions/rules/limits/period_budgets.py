@@ -13,7 +13,8 @@ from typing import Literal
 from msgspec import Struct
 
 from agentdash.sessions.model.membership import Budget
-from agentdash.sessions.rules.limits.family_account import Account, Amount, budget_words, crossed
+from agentdash.sessions.rules.costs.usage_table import begin
+from agentdash.sessions.rules.limits.family_account import Account, Amount, budget_words, crossed, left_of
 from agentdash.sessions.text.units import compared_money, count, money
 
 Period = Literal["day", "week"]
@@ -60,18 +61,13 @@ class PeriodState(Struct, frozen=True, kw_only=True):
     @property
     def left(self) -> Budget:
         """The amounts that are neither spent nor reserved; None for a kind that it does not limit."""
-        return Budget(tokens=_rest_tokens(self), cost_usd=_rest_cost(self))
-
-
-def begin_of(period: Period, day: date) -> date:
-    """Return the first day of the period in which a day is; a week begins on Monday."""
-    return day if period == "day" else day - timedelta(days=day.weekday())
+        return left_of(self.budget.most, self.spent, self.reserved)
 
 
 def end_of(period: Period, day: date) -> datetime:
     """Return the local midnight at which the period of a day ends."""
     days = 1 if period == "day" else 7
-    return datetime.combine(begin_of(period, day) + timedelta(days=days), time())
+    return datetime.combine(begin(day, period) + timedelta(days=days), time())
 
 
 def covers(budget: PeriodBudget, folder: str) -> bool:
@@ -94,24 +90,6 @@ def over(states: Iterable[PeriodState]) -> str | None:
     return None
 
 
-def amounts_left(state: PeriodState, kind: Literal["tokens", "cost_usd"]) -> tuple[float, float, float]:
-    """Return what is left of a kind, what is spent, and what is reserved; nothing is left if it is not limited."""
-    spent, reserved = state.spent, state.reserved
-    if kind == "tokens":
-        return float(_rest_tokens(state) or 0), float(spent.tokens), float(reserved.tokens)
-    return _rest_cost(state) or 0.0, spent.cost_usd, reserved.cost_usd
-
-
-def _rest_tokens(state: PeriodState) -> int | None:
-    most = state.budget.most.tokens
-    return None if most is None else max(0, most - state.spent.tokens - state.reserved.tokens)
-
-
-def _rest_cost(state: PeriodState) -> float | None:
-    most = state.budget.most.cost_usd
-    return None if most is None else max(0.0, most - state.spent.cost_usd - state.reserved.cost_usd)
-
-
 Kind = Literal["tokens", "cost_usd"]
 KINDS: tuple[Kind, ...] = ("tokens", "cost_usd")
 
@@ -129,6 +107,12 @@ _PART = 0.9
 
 LEAST = 0.001
 """The least share, as a part of the budget."""
+
+
+def amounts_left(state: PeriodState, kind: Kind) -> tuple[float, float, float]:
+    """Return what is left of a kind, what is spent, and what is reserved; nothing is left if it is not limited."""
+    left, spent, reserved = of(state.left, kind) or 0.0, of(state.spent, kind), of(state.reserved, kind)
+    return left, spent or 0.0, reserved or 0.0
 
 
 class Asking(Struct, frozen=True, kw_only=True):
@@ -271,7 +255,7 @@ def extend(asking: Asking, states: Sequence[PeriodState], share: Budget, used: B
     return _share(shares)
 
 
-def of(amounts: Budget, kind: Kind) -> float | None:
+def of(amounts: Budget | Amount, kind: Kind) -> float | None:
     """Return the amount of a kind; None if there is none."""
     return amounts.tokens if kind == "tokens" else amounts.cost_usd
 

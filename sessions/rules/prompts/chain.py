@@ -105,7 +105,7 @@ NO_ANSWER = "(no answer)"
 
 
 class Inert(Protocol):
-    """Makes foreign text inert for one agent (:class:`...agents.expanding.Expansions`)."""
+    """Makes foreign text inert for one agent (:class:`...agents.capabilities.Expansions`)."""
 
     def inert(self, text: str, *, at_first: bool = False) -> str:
         """Return a text that the agent does not replace; ``at_first``: the prompt begins with it."""

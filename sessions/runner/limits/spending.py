@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agentdash.sessions.agents.own_use import take, take_rest
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.model.errors import StoreError
 from agentdash.sessions.model.session import Turn
@@ -55,12 +54,12 @@ class Spending:
         """Update the facts from the meter; return whether there is more to read at once."""
         if self._meter is None or self._at_end:
             return False
-        return take(self._meter, facts)
+        return self._meter.take(facts)
 
     def finish(self, facts: Facts) -> None:
         """Read the rest after the agent is gone, and close the meter."""
         if self._meter is not None:
-            take_rest(self._meter, facts)
+            self._meter.take_rest(facts)
 
     def now(self, facts: Facts) -> Spent:
         """Return the use so far; without the earlier turns while the store cannot be read."""

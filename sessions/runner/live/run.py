@@ -4,7 +4,7 @@ import contextlib
 
 from msgspec import structs
 
-from agentdash.sessions.agents.compacting import without_live
+from agentdash.sessions.agents.planned import without_live
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError

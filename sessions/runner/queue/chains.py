@@ -94,7 +94,7 @@ def last_message(layout: Layout, store: Store, session_id: str) -> str | None:
     source = source_of(layout, store, session_id)
     if source is None:
         return None
-    with closing(source.reader(layout)) as steps:
+    with closing(source.reader()) as steps:
         view, item = last_answer(steps.refresh)
         if item is None:
             return None

@@ -3,8 +3,7 @@
 from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent
-from agentdash.sessions.agents.compacting import text_of, way_of
-from agentdash.sessions.agents.planned import launch_of, settings_of
+from agentdash.sessions.agents.planned import compaction_text, compaction_way, launch_of, settings_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.compaction import Compaction
 from agentdash.sessions.model.errors import UnknownSessionError
@@ -35,7 +34,7 @@ def builder(layout: Layout, store: Store) -> Build:
             taken = taken_up(layout, store, session.id, recorded, settings).with_prompt(agent, prompt.text)
             how, conversation, fork, follows = taken.how, taken.conversation, taken.fork, taken.follows
         asked = _asked(agent, plan, session, resumes=conversation is not None)
-        text = prompt.text if asked is None else text_of(agent, asked)
+        text = prompt.text if asked is None else compaction_text(agent, asked)
         is_new = conversation is None and agent.conversations is not None and not agent.begins_conversation(text)
         if how == "retold" or (is_new and not recorded.marks):
             from agentdash.sessions.runner.taking_up import retold_prompt
@@ -66,7 +65,7 @@ def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> 
         plan, agent, prompt=asked.prompt, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
         agent_session=session.agent_session,
     )  # fmt: skip
-    way = way_of(agent, probe, asked, resumes=resumes)
+    way = compaction_way(agent, probe, asked, resumes=resumes)
     return structs.replace(asked, by=way, tokens_before=session.context_tokens)
 
 

@@ -75,7 +75,7 @@ def facts(layout: Layout, store: Store, end: WorkerEnd) -> tuple[str, ...]:
     """Return what a worker did in its turn, from its own steps; empty if they cannot be read."""
     with suppress(OSError, AgentdashError):
         if (source := source_of(layout, store, end.session)) is not None:
-            did = digest(source.steps(layout, (end.turn,)), end.cwd)
+            did = digest(source.steps((end.turn,)), end.cwd)
             edits_failed = did.edits_failed + _unnamed_edits(layout, store, end)
             return counts(structs.replace(did, edits_failed=edits_failed))
     return ()

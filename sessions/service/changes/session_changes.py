@@ -16,14 +16,13 @@ from threading import Lock
 from msgspec import structs
 
 from agentdash.sessions.agents.base import Agent
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit, Transcript
+from agentdash.sessions.agents.capabilities import RecordedEdit, Transcript
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Change, Session, Step, Turn
 from agentdash.sessions.service.changes.from_steps import Collected, collect
 from agentdash.sessions.service.changes.git import ask_git
 from agentdash.sessions.service.changes.model import SessionChanges
-from agentdash.sessions.text.unified_diff import Diff
 from agentdash.sessions.text.units import count
 from agentdash.sessions.transcript.additions import files_key
 
@@ -132,7 +131,7 @@ class _Read:
             return
         for edit in self._transcript.read_on():
             kept = edit if self._room > 0 else _counts_only(edit)
-            self._room -= sum(len(change.diff.text) for change in kept.changes if change.diff)
+            self._room -= sum(len(change.diff or "") for change in kept.changes)
             self._edits.append(kept)
             if len(self._edits) >= MOST_EDITS:
                 break
@@ -168,20 +167,17 @@ def with_diffs(recorded: Recorded, steps: Iterable[Step]) -> Iterator[Step]:
             yield step
 
 
-def _filled(change: Change, recorded: RecordedChange | None) -> Change:
-    diff = recorded.diff if recorded is not None else None
-    if recorded is not None and diff is None and recorded.moved_to:
-        diff = Diff("", 0, 0)  # codex-cli 0.169.0: a file that was only moved has an empty diff
-    if recorded is None or diff is None:
+def _filled(change: Change, recorded: Change | None) -> Change:
+    if recorded is None or (recorded.diff is None and not recorded.moved_to):
         return structs.replace(change, no_diff=NOT_RECORDED)
-    return structs.replace(
-        change, diff=diff.text, added=diff.added, removed=diff.removed, cut=diff.cut, moved_to=recorded.moved_to
-    )
+    if recorded.diff is None:  # codex-cli 0.169.0: a file that was only moved has an empty diff
+        recorded = structs.replace(recorded, diff="", added=0, removed=0)
+    return structs.replace(recorded, path=change.path, kind=change.kind)
 
 
 def _counts_only(edit: RecordedEdit) -> RecordedEdit:
-    short = ((one, one.diff and Diff("", one.diff.added, one.diff.removed, cut=True)) for one in edit.changes)
-    return structs.replace(edit, changes=tuple(structs.replace(one, diff=diff) for one, diff in short))
+    changes = (one if one.diff is None else structs.replace(one, diff="", cut=True) for one in edit.changes)
+    return structs.replace(edit, changes=tuple(changes))
 
 
 def session_changes(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from agentdash.sessions.agents.offered_settings import OfferedSetting, offered_settings
+from agentdash.sessions.agents.base import OfferedSetting
 from agentdash.sessions.agents.registry import agent_named, agent_names, takes_prompts
 from agentdash.sessions.settings.config import Config
 
@@ -71,7 +71,7 @@ def agent_list(config: Config) -> list[AgentInfo]:
 def _info(name: str, config: Config) -> AgentInfo:
     agent, settings = agent_named(name), config.settings_for(name, {})
     binary = settings.bin or agent.binary
-    offered, modes = offered_settings(agent), agent.modes
+    offered, modes = agent.offered_settings(), agent.modes
     return AgentInfo(
         name=name,
         title=agent.title,

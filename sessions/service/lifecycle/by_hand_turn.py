@@ -13,7 +13,6 @@ from typing import IO
 
 from msgspec import structs
 
-from agentdash.sessions.agents.own_use import count_broken_off
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.errors import StoreError
@@ -66,7 +65,7 @@ def _first_time(path: Path) -> int:
     """Return the first time that a transcript names, UTC ms; 0 if it is not found near its beginning."""
     import re
 
-    from agentdash.sessions.agents.parsing.transcript_parser import milliseconds
+    from agentdash.sessions.agents.parsing.json_lines import milliseconds
 
     try:
         with path.open("rb") as file:
@@ -246,6 +245,6 @@ def _read(store: Store, folder: SessionFolder, n: int, session: Session, taken: 
     # The calls of each conversation, and of its sub-agents, count if the agent wrote no sum of them.
     env = store.recipe(session.id).env
     for talk in taken.talks:
-        count_broken_off(agent, structs.replace(facts, agent_session=talk.conversation), env, taken.since)
+        agent.count_broken_off(structs.replace(facts, agent_session=talk.conversation), env, taken.since)
     left = left_by_agent(SessionProcesses(session.id, folder.lock, folder.procs).find())
     return Slice(facts=facts, steps=counts.steps, left=left), counts.prompts

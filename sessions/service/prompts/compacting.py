@@ -6,8 +6,7 @@ own end records its mark, so a compaction that fails or is stopped leaves the co
 
 from msgspec import Struct, structs
 
-from agentdash.sessions.agents.compacting import way_of
-from agentdash.sessions.agents.planned import launch_of
+from agentdash.sessions.agents.planned import compaction_way, launch_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction
 from agentdash.sessions.model.errors import SessionBusyError, UsageError
@@ -92,4 +91,4 @@ class SessionCompactor(ManagerPart):
             prompt.plan, agent, prompt=asked.prompt, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
             agent_session=session.agent_session,
         )  # fmt: skip
-        return way_of(agent, launch, asked, resumes=True)
+        return compaction_way(agent, launch, asked, resumes=True)

@@ -15,9 +15,8 @@ from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.errors import SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import MESSAGE_CHARACTERS, Session, StepKind
 from agentdash.sessions.rules.conversation.continuation import Recorded
-from agentdash.sessions.rules.conversation.history import History, Place, Root
+from agentdash.sessions.rules.conversation.history import History, Place, Root, ends_turn, place_text, place_words
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import ends_turn, place_text, place_words
 from agentdash.sessions.rules.launch import Launch, Start, requested_model
 from agentdash.sessions.runner.queue.next_turn import with_instructions
 from agentdash.sessions.runner.runner_process import poke
@@ -38,7 +37,7 @@ from agentdash.sessions.settings.config import Config, Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.transcript.visible.retelling import retold
-from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, steps_of
+from agentdash.sessions.transcript.visible.visible_steps import Source, source_of
 
 Begin = Callable[[Start, Config, Launch, Mapping[str, str | None], Mark], Session]
 """Records a new session, under the settings and with the environment of its origin, and sends its runner."""
@@ -156,8 +155,8 @@ class SessionConversations(ManagerPart):
             turn=place.turn or None,
             step=place.step,
             how=taken.how or "native",
-            hidden=scope(self._layout, source, *views),
-            shown=scope(self._layout, source, *reversed(views)),
+            hidden=scope(source, *views),
+            shown=scope(source, *reversed(views)),
             waiting=len(self._store.queue.waiting(session.id)),
         )
 
@@ -182,7 +181,7 @@ class SessionConversations(ManagerPart):
             if part.turn is None:
                 return None
             last = None
-            for step in source.steps(self._layout, (part.turn,)):
+            for step in source.steps((part.turn,)):
                 if step.kind is StepKind.MESSAGE and step.parent is None:
                     last = step.text if part.through is None or step.index <= part.through else last
             if last is not None:
@@ -240,7 +239,7 @@ class SessionConversations(ManagerPart):
         taken = self._taken(start.session_id, mark, settings).with_prompt(agent_named(start.agent), prompt)
         text = prompt
         if taken.how == "retold":
-            steps = steps_of(self._layout, self._store, source, source.history().parts(Place(turn, step)))
+            steps = source.visible(source.history().parts(Place(turn, step)))
             text = retold(origin.cwd, steps, prompt, agent_named(start.agent).expands)
         elif taken.follows is not None:
             before = self._store.one_turn(*taken.follows)
@@ -302,7 +301,7 @@ class SessionConversations(ManagerPart):
             raise UsageError(f"Session {session.short_id} has no turn {turn}: its newest is {session.turn}.")
         if step is None:
             return None
-        steps = list(source.steps(self._layout, (turn,)))
+        steps = list(source.steps((turn,)))
         if not any(one.index == step for one in steps):
             last = max((one.index for one in steps), default=0)
             raise UsageError(

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Step, StepKind
-from agentdash.sessions.rules.conversation.history import step_is_visible
+from agentdash.sessions.rules.conversation.history import place_words, step_is_visible
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import place_words
 from agentdash.sessions.rules.digest.collect import digest
 from agentdash.sessions.rules.launch import Way
-from agentdash.sessions.storage.paths import Layout
 from agentdash.sessions.transcript.visible.visible_steps import Source
 
 Visible = Mapping[int, int | None]
@@ -59,7 +57,7 @@ class Effect(Struct, frozen=True, kw_only=True):
         return place_words(self.turn, self.step)
 
 
-def scope(layout: Layout, source: Source, inside: Visible, outside: Visible) -> Scope:
+def scope(source: Source, inside: Visible, outside: Visible) -> Scope:
     """Return the scope of the steps that are visible in one view and not in another.
 
     Only turns of which the visible part differs are read, and one step at a time is in memory.
@@ -75,7 +73,7 @@ def scope(layout: Layout, source: Source, inside: Visible, outside: Visible) -> 
 
     def counted() -> Iterator[Step]:
         nonlocal messages
-        for step in source.steps(layout, changed):
+        for step in source.steps(changed):
             at = step.turn, step.index
             if step_is_visible(inside, *at) and not step_is_visible(outside, *at):
                 turns[step.turn] += 1

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 
 from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.usage_table import begin
 from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
 from agentdash.sessions.rules.limits.period_budgets import (
     Action,
@@ -17,7 +18,6 @@ from agentdash.sessions.rules.limits.period_budgets import (
     PeriodBudget,
     PeriodState,
     Share,
-    begin_of,
     covers,
     extend,
     full,
@@ -65,7 +65,7 @@ class PeriodBudgets(DatabasePart):
 
         A kind without an amount in ``most`` keeps its own; of a kind in ``back``, that of the settings counts again.
         """
-        begins = begin_of(period, today()).isoformat()
+        begins = begin(today(), period).isoformat()
         with self._database.transaction() as db:
             sql = "SELECT 1 FROM budgets WHERE source = '' AND folder = ? AND period = ?"
             if db.execute(sql, (folder, period)).fetchone() is None:

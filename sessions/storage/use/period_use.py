@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.membership import Budget
+from agentdash.sessions.rules.costs.usage_table import begin
 from agentdash.sessions.rules.costs.usage_totals import WITHOUT_MODEL
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.rules.limits.family_account import Amount
@@ -23,7 +24,6 @@ from agentdash.sessions.rules.limits.period_budgets import (
     Period,
     PeriodBudget,
     PeriodState,
-    begin_of,
     binding,
     covers,
     end_of,
@@ -115,7 +115,7 @@ class PeriodUse:
 
     def _state(self, one: PeriodBudget, *, raised: bool) -> PeriodState:
         if one not in self._spent:
-            spent = self._since(begin_of(one.period, self.day))
+            spent = self._since(begin(self.day, one.period))
             self._spent[one] = _sum(amount for place, amount in spent if covers(one, place))
         if one not in self._held:
             held = [amount for place, amount in self._reserved if covers(one, place) and amount != Amount()]
@@ -150,7 +150,7 @@ def budgets_in_force(query: Query) -> list[tuple[PeriodBudget, bool]]:
     found: list[tuple[PeriodBudget, bool]] = []
     for row in query(_BUDGETS, ()):
         period: Period = "week" if row["period"] == "week" else "day"
-        raised = row["begins"] == begin_of(period, today()).isoformat()
+        raised = row["begins"] == begin(today(), period).isoformat()
         most = Budget(
             tokens=row["raised_tokens" if raised else "tokens"], cost_usd=row["raised_cost" if raised else "cost_usd"]
         )

@@ -130,7 +130,8 @@ class ReportLog:
         ).rowcount
         (model,) = db.execute("SELECT model FROM sessions WHERE id = ?", self._turn[:1]).fetchone() or (None,)
         model = facts.turn_model or model
-        priced = reported.price(facts.turn_model or facts.model or model) if use.computed_usd is not None else None
+        named = facts.turn_model or facts.model or model
+        priced = reported.pricing.entry(named) if use.computed_usd is not None else None
         changed += db.execute(
             "UPDATE reports SET model = ?3, price = ?4, price_as_of = ?5"
             " WHERE session = ?1 AND turn = ?2 AND source = 'record'"
@@ -149,7 +150,7 @@ class ReportLog:
         """Write the turn's part of the running totals of claude's models."""
         own = reports.own_part(running, self._accounts.base(db, facts), result)
         db.execute("DELETE FROM reports WHERE session = ? AND turn = ? AND source = ?", (*self._turn, reports.MODELS))
-        self._insert(db, map(facts.reported.priced, own) if facts.reported is not None else own)
+        self._insert(db, map(facts.reported.pricing.priced, own) if facts.reported is not None else own)
 
     def _broken_off(self, db: sqlite3.Connection, *, compacted: bool) -> str:
         """Return the source that counts for a turn without a sum: the calls of the transcript, with all others known.

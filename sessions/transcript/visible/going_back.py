@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from agentdash.sessions.model.session import StepKind
-from agentdash.sessions.rules.conversation.history import History, Marked, Place
-from agentdash.sessions.rules.conversation.places import ASIDE
+from agentdash.sessions.rules.conversation.history import ASIDE, History, Marked, Place
 from agentdash.sessions.rules.conversation.shown import Shown
 from agentdash.sessions.transcript.index.kind_codes import NESTED, table
 from agentdash.sessions.transcript.mark_steps import MarkStep

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, StoppedBy
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.conversation.shown import CALLS, FOR_THE_MODEL, closed, is_interrupted

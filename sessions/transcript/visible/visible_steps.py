@@ -21,8 +21,10 @@ MOST_ORIGINS = 50
 
 
 class Source(Struct, frozen=True):
-    """A session with its records, also one in the trash."""
+    """A session with its records, also one in the trash, and where they are."""
 
+    layout: Layout
+    queries: Queries
     folder: SessionFolder
     session: Session
     turns: list[Turn]
@@ -33,18 +35,61 @@ class Source(Struct, frozen=True):
         """Return the tree of its conversation."""
         return History((turn.n for turn in self.turns), self.marks)
 
-    def steps(self, layout: Layout, turns: Container[int] | None = None) -> Iterator[Step]:
+    def steps(self, turns: Container[int] | None = None) -> Iterator[Step]:
         """Yield all its steps, or those of some turns, with the numbers that people see.
 
         Raises:
             StoreError: a file cannot be read.
         """
-        return self.reader(layout).every_step_once(turns)
+        return self.reader().every_step_once(turns)
 
-    def reader(self, layout: Layout) -> SessionSteps:
+    def reader(self) -> SessionSteps:
         """Return a new reader of its steps, which the caller closes."""
         facts = self.turns, self.prompts
-        return SessionSteps(self.folder, agent_named(self.session.agent), lambda: facts, layout.indexes)
+        return SessionSteps(self.folder, agent_named(self.session.agent), lambda: facts, self.layout.indexes)
+
+    def visible(self, parts: Iterable[Part] | None = None, origins: int = MOST_ORIGINS) -> Iterator[Step]:
+        """Yield the steps of visible parts, oldest first; None means all that is visible.
+
+        Turns in which nothing was said are left out: those that were to compact the conversation, and those whose agent
+        was never started.  The steps of an origin that was deleted for good are left out too.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        silent = {turn.n for turn in self.turns if turn.compacts or turn.started_at is None}
+        visible: dict[int, int | None] = {}
+        for part in self.history().parts() if parts is None else parts:
+            if part.turn is not None:
+                visible[part.turn] = part.through
+            elif part.mark is not None and origins:
+                yield from self._behind_mark(part.mark, origins - 1)
+        for step in self.steps(visible):
+            if step.turn not in silent and step_is_visible(visible, step.turn, step.index):
+                yield step
+
+    def _behind_mark(self, mark: Mark, origins: int) -> Iterator[Step]:
+        """Yield the steps that a mark stands for: those of the origin of a fork, or the summary of a compaction."""
+        if mark.turn is None:
+            return
+        if mark.kind == MarkKind.COMPACT:
+            yield from self._compacted(mark, mark.turn, origins)
+            return
+        origin = source_of(self.layout, self.queries, mark.origin) if mark.origin else None
+        if origin is not None and any(turn.n == mark.turn for turn in origin.turns):
+            yield from origin.visible(origin.history().parts(Place(mark.turn, mark.step)), origins)
+
+    def _compacted(self, mark: Mark, turn: int, origins: int) -> Iterator[Step]:
+        """Yield the user's requests before a compaction and the summary; all steps before if its agent shows none."""
+        history = self.history()
+        before = self.visible(history.parts(history.position_before(mark.id) or Root()), origins)
+        if mark.step is None:
+            yield from before
+            return
+        yield from (step for step in before if _is_request(step))
+        for step in self.steps((turn,)):
+            if step.index == mark.step:
+                yield structs.replace(step, kind=StepKind.MESSAGE)
 
 
 def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | None:
@@ -57,35 +102,12 @@ def source_of(layout: Layout, queries: Queries, session_id: str) -> Source | Non
     if session is not None:
         turns, prompts = queries.turns(session_id), queries.prompts(session_id)
         marks = queries.marks.of_session(session_id)
-        return Source(layout.session(session_id), session, turns, prompts, marks)
+        return Source(layout, queries, layout.session(session_id), session, turns, prompts, marks)
     deleted = trash.record(layout, session_id)
     if deleted is None:
         return None
     folder, prompts = SessionFolder(layout.trash / session_id), list(deleted.prompts)
-    return Source(folder, deleted.session, list(deleted.turns), prompts, list(deleted.marks))
-
-
-def steps_of(
-    layout: Layout, queries: Queries, source: Source, parts: Iterable[Part], origins: int = MOST_ORIGINS
-) -> Iterator[Step]:
-    """Yield the steps of visible parts, oldest first.
-
-    Turns in which nothing was said are left out: those that were to compact the conversation, and those whose agent was
-    never started.  The steps of an origin that was deleted for good are left out too.
-
-    Raises:
-        StoreError: a file cannot be read.
-    """
-    silent = {turn.n for turn in source.turns if turn.compacts or turn.started_at is None}
-    visible: dict[int, int | None] = {}
-    for part in parts:
-        if part.turn is not None:
-            visible[part.turn] = part.through
-        elif part.mark is not None and origins:
-            yield from _behind_mark(layout, queries, source, part.mark, origins - 1)
-    for step in source.steps(layout, visible):
-        if step.turn not in silent and step_is_visible(visible, step.turn, step.index):
-            yield step
+    return Source(layout, queries, folder, deleted.session, list(deleted.turns), prompts, list(deleted.marks))
 
 
 def requests_in(steps: Iterable[Step]) -> Iterator[str]:
@@ -95,32 +117,6 @@ def requests_in(steps: Iterable[Step]) -> Iterator[str]:
 
 def _is_request(step: Step) -> bool:
     return step.kind is StepKind.PROMPT and step.parent is None
-
-
-def _behind_mark(layout: Layout, queries: Queries, source: Source, mark: Mark, origins: int) -> Iterator[Step]:
-    """Yield the steps that a mark stands for: those of the origin of a fork, or the summary of a compaction."""
-    if mark.turn is None:
-        return
-    if mark.kind == MarkKind.COMPACT:
-        yield from _compacted(layout, queries, source, mark, mark.turn, origins)
-        return
-    origin = source_of(layout, queries, mark.origin) if mark.origin else None
-    if origin is not None and any(turn.n == mark.turn for turn in origin.turns):
-        parts = origin.history().parts(Place(mark.turn, mark.step))
-        yield from steps_of(layout, queries, origin, parts, origins)
-
-
-def _compacted(layout: Layout, queries: Queries, source: Source, mark: Mark, turn: int, origins: int) -> Iterator[Step]:
-    """Yield the user's requests before a compaction and the summary; all steps before it if its agent shows none."""
-    history = source.history()
-    before = steps_of(layout, queries, source, history.parts(history.position_before(mark.id) or Root()), origins)
-    if mark.step is None:
-        yield from before
-        return
-    yield from (step for step in before if _is_request(step))
-    for step in source.steps(layout, (turn,)):
-        if step.index == mark.step:
-            yield structs.replace(step, kind=StepKind.MESSAGE)
 
 
 class Retold(Struct, frozen=True, kw_only=True):
@@ -141,8 +137,8 @@ class VisibleConversation:
         read: returns the steps of a turn with their whole texts, its prompt first.
     """
 
-    def __init__(self, layout: Layout, queries: Queries, source: Source, read: Callable[[int], Iterable[Step]]) -> None:
-        self._place = layout, queries, source
+    def __init__(self, source: Source, read: Callable[[int], Iterable[Step]]) -> None:
+        self._source = source
         self._history = source.history()
         self._turns = {turn.n: turn for turn in source.turns}
         self._prompts = {prompt.turn: prompt.text for prompt in reversed(source.prompts)}
@@ -178,7 +174,7 @@ class VisibleConversation:
 
     def _requests_of(self, part: Part) -> list[str]:
         if part.mark is not None and part.mark.kind == MarkKind.FORK:
-            return list(requests_in(steps_of(*self._place, [Part(mark=part.mark)])))
+            return list(requests_in(self._source.visible([Part(mark=part.mark)])))
         turn = self._turns.get(part.turn or 0)
         if turn is None or turn.compacts:
             return []

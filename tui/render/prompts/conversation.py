@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentdash.sessions.model.compaction import RecordedCompaction
 from agentdash.sessions.model.session import Step, short_id
+from agentdash.sessions.rules.conversation.history import place_text
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
-from agentdash.sessions.rules.conversation.places import place_text
 from agentdash.sessions.rules.conversation.shown import Shown
 from agentdash.sessions.rules.conversation.words import compaction_words, mark_words
 from agentdash.sessions.service.prompts.effects import Effect, Scope

@@ -48,7 +48,7 @@ def period_json(state: PeriodState) -> dict[str, Any]:
 def budget_json(state: FamilyState) -> dict[str, Any]:
     """Return the budget of a lead with all its sums; what is not limited is null in ``budget`` and ``left``."""
     budget = state.budget or Budget()
-    left = left_of(budget, state.account)
+    left = left_of(budget, state.account.spent, state.account.below)
     return rounded(
         {
             "id": state.id,

@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Raw
 
 from agentdash.sessions.agents.claude.events import Request
-from agentdash.sessions.agents.claude.tools import EDITS, created, mcp_name
+from agentdash.sessions.agents.claude.tools import EDITS, created
 from agentdash.sessions.agents.mcp_forms import content_of, fields_of
 from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in, value_of
+from agentdash.sessions.agents.parsing.parser import mcp_name
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Question, Verdict
 from agentdash.sessions.text.relative_paths import place_of
 from agentdash.sessions.text.unhidden import opening

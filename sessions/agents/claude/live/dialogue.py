@@ -25,7 +25,7 @@ from agentdash.sessions.agents.claude.live.control import (
     request_line,
     response_line,
 )
-from agentdash.sessions.agents.claude.live.held import SHOWS, Held, ask_of_held, decision, failed_decision, shows_line
+from agentdash.sessions.agents.claude.live.held import SHOWS, Held, ask_of_held, decision, failed_decision
 from agentdash.sessions.agents.dialogue import (
     Asked,
     Changed,
@@ -125,7 +125,7 @@ class ClaudeDialogue(Dialogue):
     def opening(self) -> list[bytes]:
         """Return the line that lets claude show held messages; 2.1.330 answers that it does not know it."""
         shown, self._showing = self._showing, True
-        return [] if shown else [shows_line()]
+        return [] if shown else [request_line(SHOWS, "set_peer_delivery", shows_held_messages=True)]
 
     def feed(self, line: bytes) -> list[Event]:
         """Read one line of the process's output without its newline; never raises."""
@@ -225,8 +225,9 @@ class ClaudeDialogue(Dialogue):
         return [*begun, TurnEnded()]
 
     def _user(self, read: _Line) -> list[Event]:
-        if not read.is_replay or _is_local(read):
-            return []
+        content = text_of(read.message.content) if read.message is not None else ""
+        if not read.is_replay or content.startswith(f'"{LOCAL_COMMAND}'):
+            return []  # a repeated line with text in place of a list of blocks is claude's own
         if read.timestamp is None and (self._running or not self._ended or self._is_withdrawn(read.uuid)):
             # claude repeats a prompt whose key it knows at once, also one that it has not read, or has cancelled.
             return [] if self._is_withdrawn(read.uuid) else self._received(read.uuid, Delivery.ACCEPTED)
@@ -320,8 +321,3 @@ class ClaudeDialogue(Dialogue):
             return []
         self._mode = mode
         return [Changed("mode", mode)]
-
-
-def _is_local(read: _Line) -> bool:
-    """Return whether a repeated line is claude's own: its content is text, and not a list of blocks."""
-    return read.message is not None and text_of(read.message.content).startswith(f'"{LOCAL_COMMAND}')

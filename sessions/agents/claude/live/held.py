@@ -54,11 +54,6 @@ class Held(Struct):
         return f"{_KEY}{name}" if 0 < len(name) <= _LONGEST_ID else ""
 
 
-def shows_line() -> bytes:
-    """Return the request that says that the host shows held messages."""
-    return request_line(SHOWS, "set_peer_delivery", shows_held_messages=True)
-
-
 def ask_of_held(held: Held, cwd: str) -> Ask | None:
     """Return the ask of a held message; None before a version that shows its words has shown them."""
     if not held.key:

@@ -12,10 +12,8 @@ from msgspec import Struct
 
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, decoded
-from agentdash.sessions.agents.parsing.line_parts import each_part
-from agentdash.sessions.agents.parsing.sent_prompt import LINE_CAP, SEARCHED_BYTES, SentPrompt, has_prompt, is_readable
+from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt, has_prompt, is_readable, marked_parts
 from agentdash.sessions.model import typed
-from agentdash.sessions.storage.files.line_reader import LineReader
 
 _MOST_BYTES = 64 * 1024
 """The most that is read of a file about an interface; it has some hundred bytes."""
@@ -103,10 +101,7 @@ def _has_key(path: Path, key: str) -> bool:
     it.
     """
     mark = key.encode()
-    with LineReader(path, cap=LINE_CAP) as reader:
-        reader.skip_to_tail(SEARCHED_BYTES)
-        named = (line for line in reader.all_lines() if mark in line)
-        return any(_names(part, key) for part in each_part(named))
+    return any(_names(part, key) for part in marked_parts(path, lambda line: mark in line))
 
 
 def _names(line: bytes, key: str) -> bool:

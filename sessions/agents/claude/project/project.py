@@ -28,14 +28,16 @@ from agentdash.sessions.agents.parsing.json_lines import (
     KIND_LENGTH,
     NULL,
     UNREADABLE,
+    Kind,
     declared_type,
     joined,
+    milliseconds,
     text_of,
     value_of,
 )
-from agentdash.sessions.agents.parsing.parser import changed, remember
+from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest, milliseconds
+from agentdash.sessions.agents.parsing.transcript_parser import TranscriptParser, TranscriptState, digest
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
 
@@ -228,7 +230,7 @@ class ClaudeProjectParser(TranscriptParser):
         if isinstance(part, str):
             return blocks.Text(part), "text"
         try:
-            kind = self.decoded(part, events.Kind).type
+            kind = self.decoded(part, Kind).type
             if kind in events.BLOCKS:
                 return self.decoded(part, events.BLOCKS[kind]), kind
             if kind in _CALLS:
@@ -283,10 +285,9 @@ class ClaudeProjectParser(TranscriptParser):
     def _call(self, key: str, name: str, arguments: Raw, parent: str | None, at: int | None) -> Step:
         given = value_of(arguments)
         fields = self.state.tasks.begun(name, given) or begun(name, given)
-        early = self.state.early.take(key)
-        if early is not None:
-            step = changed(early.step, fields, parent=parent, call_id=key)
-            return self._answered(step, early.text, early.details, early.step.ended_at, is_error=early.is_error)
+        known = self.state.early.take(key, fields, parent, self.state.tasks)
+        if known is not None:
+            return known
         step = self._made(fields, at=at, parent=parent, call_id=key, status=StepStatus.RUNNING)
         self._remember(key, step)
         return step
@@ -298,19 +299,12 @@ class ClaudeProjectParser(TranscriptParser):
         text = text_of(content) if isinstance(content, Raw) else content if isinstance(content, str) else None
         text = joined(content or []) if isinstance(content, list) else text or ""
         earlier, is_error = self.state.open.pop(block.tool_use_id, None), bool(block.is_error)
-        if earlier is not None:
-            return self._answered(earlier, text, details, at, is_error=is_error)
-        step = self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
-        step = self._answered(step, text, details, at, is_error=is_error)
-        self.state.early.keep(block.tool_use_id, step, text, details, is_error=is_error)
-        return step
-
-    def _answered(self, call: Step, text: str, details: Raw, at: int | None, *, is_error: bool) -> Step:
-        """Return the step of a call with its result."""
+        call = earlier or self._new(StepKind.TOOL_CALL, block.tool_use_id, at=at, parent=parent)
         fields = answered(call.kind, text, is_error=is_error, details=details)
-        if call.kind is StepKind.PLAN:
-            fields |= self.state.tasks.answered(call, fields["status"], details)
-        return changed(call, fields, ended_at=at)
+        step = self.state.tasks.with_result(call, fields, details, at)
+        if earlier is None:
+            self.state.early.keep(block.tool_use_id, step, text, details, is_error=is_error)
+        return step
 
     def _count(self, message: events.Message) -> None:
         """Count each message once: its lines repeat the usage, and the last line may have more."""

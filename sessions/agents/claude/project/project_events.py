@@ -102,12 +102,6 @@ class Progress(Struct, rename="camel"):
     message: Line | None = None
 
 
-class Kind(Struct):
-    """The kind of a block."""
-
-    type: str = ""
-
-
 class AnyResult(Struct):
     """The answer of one of the API's own tools or of an MCP connector's tool."""
 

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from agentdash.sessions.agents.claude import events
 from agentdash.sessions.agents.claude.project.own_files import transcript_of
 from agentdash.sessions.agents.claude.use.reports import running_totals
+from agentdash.sessions.agents.parsing.json_lines import milliseconds
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.parsing.transcript_parser import milliseconds
 from agentdash.sessions.rules.costs.reports import TRANSCRIPT, Report
 from agentdash.sessions.storage.files.line_reader import LineReader
 

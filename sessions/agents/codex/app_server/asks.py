@@ -4,7 +4,6 @@
 (docs/protocols/codex.md, "Approvals").
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -99,9 +98,10 @@ def _result(asking: "events.Asking", answer: Answer) -> dict[str, Any]:
             return {"decision": _DECISIONS.get(verdict, "decline")}
         case events.AskPermissions():
             allowed = verdict in (Verdict.ALLOW, Verdict.ALWAYS)
-            granted = value_of(asking.params.permissions) if allowed else None
+            granted = value_of(asking.params.permissions) if allowed else {}
+            given = granted.items() if isinstance(granted, dict) else ()
             scope = "session" if verdict is Verdict.ALWAYS else "turn"
-            return {"permissions": _without_nulls(granted), "scope": scope}
+            return {"permissions": {name: value for name, value in given if value is not None}, "scope": scope}
         case events.AskUser():
             values = answer.values if verdict is Verdict.ANSWER else {}
             return {"answers": {name: {"answers": list(texts)} for name, texts in values.items()}}
@@ -221,10 +221,6 @@ def _form(key: str, params: events.Elicitation) -> Ask:
 def _readable(raw: Raw) -> str:
     value = value_of(raw)
     return "" if value is None else msgspec.json.format(msgspec.json.encode(value)).decode()
-
-
-def _without_nulls(granted: Any) -> dict[str, Any]:
-    return {name: value for name, value in granted.items() if value is not None} if isinstance(granted, Mapping) else {}
 
 
 SESSION = {"persist": "session"}

@@ -17,7 +17,7 @@ from msgspec import structs
 from agentdash.sessions.agents.codex.app_server import events, items, lines
 from agentdash.sessions.agents.codex.app_server.asks import LONGEST_ID, answer_line, ask_of, key_of, unknown_ask
 from agentdash.sessions.agents.codex.app_server.items import changes_of
-from agentdash.sessions.agents.codex.app_server.launching import MODES, mode_of, settings_of_mode
+from agentdash.sessions.agents.codex.app_server.launching import MODES, mode_of
 from agentdash.sessions.agents.codex.item_steps import readable_error
 from agentdash.sessions.agents.dialogue import (
     Asked,
@@ -153,7 +153,7 @@ class CodexDialogue(Dialogue):
             return None
         if what not in ("model", "mode"):
             return None
-        settings = {"model": value} if what == "model" else settings_of_mode(value)
+        settings = {"model": value} if what == "model" else {"sandboxPolicy": MODES[value]}
         return self._request(f"{_CHANGE}{what}:{value}", "thread/settings/update", **settings)
 
     def _request(self, request_id: str, method: str, **params: Any) -> bytes:
@@ -173,7 +173,8 @@ class CodexDialogue(Dialogue):
         remember(self._answered, line.id[:LONGEST_ID], None)
         if line.id.startswith(_CHANGE):
             return self._adjusted(line.id, line)
-        return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if _is_prompt(line.id) else []
+        is_prompt = line.id.startswith(_PROMPT) and len(line.id) <= LONGEST_ID
+        return self._answer(line.id.removeprefix(_PROMPT).rpartition(":")[0], line) if is_prompt else []
 
     def _answer(self, key: str, line: lines.Line) -> list[Event]:
         """Read the answer to ``turn/start``."""
@@ -303,7 +304,3 @@ class CodexDialogue(Dialogue):
             self._mode = mode
             found.append(Changed("mode", mode))
         return found
-
-
-def _is_prompt(request_id: str) -> bool:
-    return request_id.startswith(_PROMPT) and len(request_id) <= LONGEST_ID

@@ -8,10 +8,10 @@ Every field but ``method`` is optional, because other versions leave some out (d
 
 from msgspec import Raw, Struct, field
 
+from agentdash.sessions.agents.codex import items
 from agentdash.sessions.agents.codex.app_server.items import AnyItem
 from agentdash.sessions.agents.codex.items import Moment
 from agentdash.sessions.agents.parsing.json_lines import NULL, Count, Words
-from agentdash.sessions.model.session import Usage
 
 ABSENT = Raw(b"")
 """The id of a message without one."""
@@ -46,8 +46,8 @@ class Turn(Struct, rename="camel"):
     error: Error | None = None
 
 
-class Tokens(Struct, rename="camel"):
-    """Tokens of the thread or of one call; None for a number that cannot be read."""
+class Tokens(items.Tokens, rename="camel"):
+    """The same, with a sum."""
 
     total_tokens: Count | None = 0
     input_tokens: Count | None = 0
@@ -55,11 +55,6 @@ class Tokens(Struct, rename="camel"):
     cache_write_input_tokens: Count | None = 0
     output_tokens: Count | None = 0
     reasoning_output_tokens: Count | None = 0
-
-    def counted(self) -> Usage:
-        """Return the numbers as agentdash counts them."""
-        cached, written = self.cached_input_tokens, self.cache_write_input_tokens
-        return Usage.of(self.input_tokens, cached, self.output_tokens, self.reasoning_output_tokens, written)
 
 
 class TokenUsage(Struct, rename="camel"):

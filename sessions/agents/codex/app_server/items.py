@@ -3,18 +3,16 @@
 They have unique ids and times, and file changes have diffs (docs/protocols/codex.md, "App-server").
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Union
 
 from msgspec import Raw, Struct, field
 
 from agentdash.sessions.agents.codex import items
-from agentdash.sessions.agents.codex.item_steps import described, patch, status_of
+from agentdash.sessions.agents.codex.item_steps import change_of, described, patch, status_of
 from agentdash.sessions.agents.codex.items import in_camel_case
 from agentdash.sessions.agents.parsing.json_lines import NULL, Part, Words, joined, value_of
 from agentdash.sessions.agents.parsing.parser import StepFields
 from agentdash.sessions.model.session import Change, StepKind
-from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
 
 
 class Item(items.Item, rename="camel", kw_only=True):
@@ -24,24 +22,17 @@ class Item(items.Item, rename="camel", kw_only=True):
     completed_at_ms: items.Moment | None = None
 
 
-class Fragment(Struct):
-    """One piece of the user's input; only text is shown."""
-
-    type: str = ""
-    text: Words | None = None
-
-
 class UserMessage(Item, tag="userMessage"):
     """A prompt that has become part of the conversation."""
 
     client_id: str | None = None
-    content: list[Fragment] = field(default_factory=list)
+    content: list[Part] = field(default_factory=list)
 
 
 class HookPrompt(Item, tag="hookPrompt"):
     """Text that a hook added to the conversation."""
 
-    fragments: list[Fragment] = field(default_factory=list)
+    fragments: list[Part] = field(default_factory=list)
 
 
 class Plan(Item, tag="plan"):
@@ -149,9 +140,9 @@ def fields_of(item: items.Item) -> StepFields:
     fields: StepFields
     match item:
         case UserMessage():
-            fields = {"kind": StepKind.PROMPT, "text": text_of(item.content)}
+            fields = {"kind": StepKind.PROMPT, "text": joined(item.content)}
         case HookPrompt():
-            fields = _notice("hookPrompt", f"a hook said: {text_of(item.fragments)}")
+            fields = _notice("hookPrompt", f"a hook said: {joined(item.fragments)}")
         case Plan():
             fields = {"kind": StepKind.MESSAGE, "text": item.text}
         case SubAgentActivity():
@@ -191,32 +182,15 @@ def _done(item: items.Item) -> StepFields:
     return fields
 
 
-def text_of(fragments: list[Fragment]) -> str:
-    """Return the user's input as text; a piece that is not text is only named."""
-    return "\n".join(part.text if part.text is not None else f"({part.type})" for part in fragments)
-
-
 def changes_of(item: FileChange) -> tuple[Change, ...]:
     """Return the changes of a patch with their diffs."""
     return tuple(_change(update) for update in item.changes)
 
 
 def _change(update: FileUpdate) -> Change:
-    text = update.diff
     moved = update.kind.move_path
-    if moved is not None:
-        text = text.removesuffix(f"{_MOVED}{moved}")
-    whole: dict[str, Callable[[str], Diff]] = {"add": created, "delete": deleted}
-    diff = whole[update.kind.kind](text) if update.kind.kind in whole else diff_of(text)
-    return Change(
-        path=update.path,
-        kind=update.kind.kind,
-        diff=diff.text if diff else None,
-        added=diff.added if diff else None,
-        removed=diff.removed if diff else None,
-        cut=diff.cut if diff else False,
-        moved_to=moved,
-    )
+    text = update.diff if moved is None else update.diff.removesuffix(f"{_MOVED}{moved}")
+    return change_of(update.path, update.kind.kind, text, moved)
 
 
 def _call(text: str, tool: str | None) -> StepFields:

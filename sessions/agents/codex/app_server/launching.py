@@ -98,11 +98,6 @@ def fixed_opening(lines: Sequence[str]) -> tuple[object, ...]:
     return tuple(fixed)
 
 
-def settings_of_mode(mode: str) -> dict[str, Any]:
-    """Return the settings of a thread for a sandbox of :data:`MODES`."""
-    return {"sandboxPolicy": MODES[mode]}
-
-
 def mode_of(policy: events.Policy | None) -> str | None:
     """Return the name of a sandbox in the settings; None if they have no such sandbox."""
     return next((mode for mode, of in MODES.items() if policy is not None and of["type"] == policy.kind), None)

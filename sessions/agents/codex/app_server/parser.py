@@ -21,14 +21,12 @@ from agentdash.sessions.agents.codex.item_steps import ended, readable_error, un
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
-from agentdash.sessions.agents.parsing.line_parts import is_text, parts
 from agentdash.sessions.agents.parsing.parser import changed, remember
 from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.model.steps import OTHER_PROGRAM
 from agentdash.sessions.rules.asks.answers import sentence
-from agentdash.sessions.rules.conversation.places import is_aside
+from agentdash.sessions.rules.conversation.history import is_aside
 from agentdash.sessions.rules.costs.reports import CALL, THREAD, Report
 from agentdash.sessions.rules.turn_facts import Compacted
 
@@ -37,6 +35,18 @@ TAIL = 8192
 
 MOST_HELPERS = 1_000
 """Threads of sub-agents that are remembered."""
+
+_UUID, _VERSION = 36, 14
+"""The characters of a UUID, and the place of its version."""
+
+MOST_ASKS = 1_000
+"""Open questions that are remembered."""
+
+_PLAN_STATUS = {"inProgress": "in_progress"}
+_PLAN = "plan"
+"""The key of the step of the plan; no item's key equals it, because these begin with their thread."""
+
+_INTERRUPTED = "the turn was interrupted"
 
 
 class AppServerState(EventState, kw_only=True):
@@ -66,11 +76,63 @@ class AppServerState(EventState, kw_only=True):
     """codex's estimate of the tokens that the open compaction left."""
 
 
-class ItemParser(EventParser):
-    """Follows each item from its beginning to its end."""
+class AppServerParser(EventParser):
+    """Parses one turn of a live codex, and follows each item from its beginning to its end."""
 
     state: AppServerState
     state_type = AppServerState
+    decoder = lines.MESSAGES
+    conversation_ids = UUID
+
+    def _refused(self, line: bytes, at: int | None) -> list[Step]:
+        """Also read an answer to a request of ours, and a notification without a step."""
+        other = lines.LINES.best(line)
+        if other is None:
+            return super()._refused(line, at)
+        if other.method is None:
+            return self._answer(other, line, at)
+        return [] if other.method in IGNORED else self._tolerantly(line, at)
+
+    def event(self, event: lines.Message, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
+        """Return the steps of one event."""
+        if isinstance(event, events.Asking):
+            item = self._key(event.params.thread_id, getattr(event.params, "item_id", ""))
+            changes = self.state.open.get(item)
+            ask = ask_of(event, changes.changes if changes is not None else ())
+            if changes is not None:
+                remember(self.state.asked_items, item, None, MOST_ASKS)
+            if ask is not None:
+                self._asks(ask.key, sentence(ask))
+            return []
+        return _READ[type(event)](self, event.params, at)
+
+    def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
+        """Also wait for the answer to a request that is not known: codex waits for it."""
+        steps = super()._tolerantly(line, at)
+        other = lines.LINES.best(line) if any(step.kind is StepKind.UNKNOWN for step in steps) else None
+        if other is not None and other.method is not None and other.id is not None:
+            key = lines.key_text(other.id)
+            self._asks(key, sentence(unknown_ask(key, other.method, other.params)))
+        return steps
+
+    def _answer(self, answer: lines.Line, line: bytes, at: int | None) -> list[Step]:
+        result = answer.result
+        if result is None and answer.error is None:
+            self._note_stray(line, "")
+            return [self._unknown(line, at, "a message without a method")]
+        if answer.id == lines.OPENED and result is not None and result.thread is not None:
+            if self.state.thread is not None:
+                return []  # a runner that adopted codex asked for a thread again; the first one is used
+            start = self._converses(result.thread.id, at, model=result.model)
+            if start.kind is StepKind.START:
+                self.state.thread, self.facts.model = result.thread.id, result.model
+            return [start]
+        if answer.error is None or answer.id not in lines.HANDSHAKE:
+            return []
+        if self.state.thread is not None or answer.error.message == lines.INITIALIZED_BEFORE:
+            return []  # the same
+        self.facts.error = readable_error(answer.error.message)
+        return [self._new(StepKind.ERROR, self.facts.error, at=at, fatal=True)]
 
     def _is_ours(self, thread: str | None) -> bool:
         """Return whether a thread is the main agent's; the first that begins a turn of its own is."""
@@ -102,7 +164,9 @@ class ItemParser(EventParser):
             self._helpers(item)
         key = self._key(params.thread_id, item.id)
         earlier = self.state.open.pop(key, None)
-        if completed and earlier is None and isinstance(item, common.CommandExecution) and self._is_late(params):
+        # An item that ends may belong to an earlier turn: its commands may outlive a turn.
+        late = completed and earlier is None and ours and params.turn_id not in (None, self.state.turn)
+        if late and isinstance(item, common.CommandExecution):
             return self._late(item, at)
         fields = fields_of(item)
         if earlier is not None and isinstance(item, common.CommandExecution) and item.aggregated_output is None:
@@ -152,91 +216,10 @@ class ItemParser(EventParser):
         fields, sender = fields_of(item), OTHER_PROGRAM if other else None
         return [self._made(fields, at=item.started_at_ms or at, call_id=item.client_id, sender=sender)]
 
-    def _is_late(self, params: events.ItemParams) -> bool:
-        """Return whether an item that ends belongs to an earlier turn: its commands may outlive a turn."""
-        return self._is_ours(params.thread_id) and params.turn_id is not None and params.turn_id != self.state.turn
-
     def _late(self, item: common.CommandExecution, at: int | None) -> list[Step]:
         how = "" if item.exit_code is None or item.exit_code < 0 else f" with exit code {item.exit_code}"
         text = f"a command of an earlier turn ended{how}: {unwrapped(item.command)}"
         return [self._new(StepKind.NOTICE, text, at=item.completed_at_ms or at, event="item/completed")]
-
-
-_UUID, _VERSION = 36, 14
-"""The characters of a UUID, and the place of its version."""
-
-
-MOST_ASKS = 1_000
-"""Open questions that are remembered."""
-
-_PLAN_STATUS = {"inProgress": "in_progress"}
-_PLAN = "plan"
-"""The key of the step of the plan; no item's key equals it, because these begin with their thread."""
-
-_INTERRUPTED = "the turn was interrupted"
-
-
-class AppServerParser(ItemParser):
-    """Parses one turn of a live codex."""
-
-    decoder = lines.MESSAGES
-    conversation_ids = UUID
-
-    def parse(self, line: bytes, at: int | None) -> list[Step]:
-        """Decode one line: an event, an answer to a request of ours, or a notification without a step."""
-        try:
-            return self.event(self._decode(line), line, at)
-        except UNREADABLE:
-            if is_text(line):
-                return self._text(line, at)
-        other = lines.LINES.best(line)
-        if other is None:
-            found = parts(line)
-            return self._tolerantly(line, at) if found == [line] else self._each(found, at)
-        if other.method is None:
-            return self._answer(other, line, at)
-        return [] if other.method in IGNORED else self._tolerantly(line, at)
-
-    def event(self, event: lines.Message, line: bytes, at: int | None) -> list[Step]:  # noqa: ARG002 - a line has one
-        """Return the steps of one event."""
-        if isinstance(event, events.Asking):
-            item = self._key(event.params.thread_id, getattr(event.params, "item_id", ""))
-            changes = self.state.open.get(item)
-            ask = ask_of(event, changes.changes if changes is not None else ())
-            if changes is not None:
-                remember(self.state.asked_items, item, None, MOST_ASKS)
-            if ask is not None:
-                self._asks(ask.key, sentence(ask))
-            return []
-        return _READ[type(event)](self, event.params, at)
-
-    def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
-        """Also wait for the answer to a request that is not known: codex waits for it."""
-        steps = super()._tolerantly(line, at)
-        other = lines.LINES.best(line) if any(step.kind is StepKind.UNKNOWN for step in steps) else None
-        if other is not None and other.method is not None and other.id is not None:
-            key = lines.key_text(other.id)
-            self._asks(key, sentence(unknown_ask(key, other.method, other.params)))
-        return steps
-
-    def _answer(self, answer: lines.Line, line: bytes, at: int | None) -> list[Step]:
-        result = answer.result
-        if result is None and answer.error is None:
-            self._note_stray(line, "")
-            return [self._unknown(line, at, "a message without a method")]
-        if answer.id == lines.OPENED and result is not None and result.thread is not None:
-            if self.state.thread is not None:
-                return []  # a runner that adopted codex asked for a thread again; the first one is used
-            start = self._converses(result.thread.id, at, model=result.model)
-            if start.kind is StepKind.START:
-                self.state.thread, self.facts.model = result.thread.id, result.model
-            return [start]
-        if answer.error is None or answer.id not in lines.HANDSHAKE:
-            return []
-        if self.state.thread is not None or answer.error.message == lines.INITIALIZED_BEFORE:
-            return []  # the same
-        self.facts.error = readable_error(answer.error.message)
-        return [self._new(StepKind.ERROR, self.facts.error, at=at, fatal=True)]
 
     def _began(self, params: events.TurnParams, at: int | None) -> list[Step]:  # noqa: ARG002
         if self._is_ours(params.thread_id) and params.turn.root_turn_id in (None, params.turn.id):
@@ -271,8 +254,7 @@ class AppServerParser(ItemParser):
             return [self._new(StepKind.NOTICE, _INTERRUPTED, at=at, event="turn/completed")]
         last = self.state.error
         known = last.text if last is not None else "the turn failed"
-        self.facts.error = message = readable_error(turn.error.message) if turn.error else known
-        return [self._fatal(message, at)]
+        return [self._fatal(readable_error(turn.error.message) if turn.error else known, at)]
 
     def _sum(self, at: int | None) -> list[Step]:
         total = self.state.total
@@ -289,9 +271,7 @@ class AppServerParser(ItemParser):
             self.facts.notice = message
             text = f"{message}: {details}" if details else message
             return [self._new(StepKind.NOTICE, text, at=at, event="error")]
-        self.facts.error = message
-        self.state.error = self._new(StepKind.ERROR, message, at=at, fatal=False)
-        return [self.state.error]
+        return [self._error(message, at)]
 
     def _remark(self, params: events.RemarkParams, at: int | None) -> list[Step]:
         text = ". ".join(part.rstrip(".") for part in (params.message, params.summary, params.details) if part)

@@ -27,12 +27,6 @@ class Line(Struct):
     instructions: Raw = NULL
 
 
-class Kind(Struct):
-    """The kind of an item or an event."""
-
-    type: str = ""
-
-
 class SessionMeta(Struct):
     """``session_meta``: the first line of a thread; a fork also holds its origin's."""
 

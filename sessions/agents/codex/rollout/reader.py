@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw, field, structs
 
 from agentdash.sessions.agents.codex.item_steps import readable_error
-from agentdash.sessions.agents.codex.rollout import events, tools, work
+from agentdash.sessions.agents.codex.rollout import events, tools
 from agentdash.sessions.agents.codex.rollout.calls import EVENT, ITEM, MOST_REMEMBERED, CallReader, CallState
 from agentdash.sessions.agents.codex.rollout.text import (
     TOLD_ELSEWHERE,
@@ -23,20 +23,18 @@ from agentdash.sessions.agents.codex.rollout.text import (
     words_of,
 )
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN
-from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, declared_type
+from agentdash.sessions.agents.parsing.json_lines import KIND_LENGTH, NULL, Kind, declared_type, milliseconds
 from agentdash.sessions.agents.parsing.parser import StepFields, known
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.agents.parsing.transcript_parser import digest, milliseconds
+from agentdash.sessions.agents.parsing.transcript_parser import digest
 from agentdash.sessions.model.session import Step, StepKind, Usage
+from agentdash.sessions.rules.conversation.shown import CALLS
 from agentdash.sessions.rules.costs.reports import ROLLOUT, Report
 
 _COPY_MS = 20
 """The longest time between two lines of a copy; an own line follows a later one."""
 
-_WORK = frozenset({
-    StepKind.MESSAGE, StepKind.REASONING, StepKind.COMMAND, StepKind.TOOL_CALL, StepKind.FILE_CHANGE,
-    StepKind.WEB_SEARCH, StepKind.SUBAGENT,
-})  # fmt: skip
+_WORK = CALLS | {StepKind.MESSAGE, StepKind.REASONING}
 
 
 class RolloutState(CallState, kw_only=True):
@@ -92,9 +90,9 @@ class CodexRolloutParser(CallReader):
                 return []
             return self._meta(self.decoded(line, events.SessionMeta), at)
         if kind == "response_item":
-            return self._by_kind(_ITEMS, self.decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_ITEMS, self.decoded(payload, Kind).type, payload, line, at)
         if kind == "event_msg":
-            return self._by_kind(_EVENTS, self.decoded(payload, events.Kind).type, payload, line, at)
+            return self._by_kind(_EVENTS, self.decoded(payload, Kind).type, payload, line, at)
         return self._by_kind(_LINES, kind, payload, line, at)
 
     def _by_kind(self, table: "dict[str, _Way]", kind: str, data: Raw, line: bytes, at: int | None) -> list[Step]:
@@ -105,33 +103,30 @@ class CodexRolloutParser(CallReader):
             return handle(self, self.decoded(data, struct), at)
         if kind in ("item_started", "item_completed"):
             return self._thing(self.decoded(data, events.ItemEvent), line, at, completed=kind == "item_completed")
-        if kind in work.CALLS:
-            item, fields = self._described(work.CALLS[kind], data)
+        if kind in tools.CALLS:
+            item, fields = self._described(tools.CALLS[kind], data)
             return self._done(item.call_id or item.id, fields, at, source=ITEM)
         name, _, phase = kind.rpartition("_")
-        if name in work.EVENTS and phase in ("begin", "end"):
-            item, fields = self._described(work.EVENTS[name], data)
+        if name in tools.EVENTS and phase in ("begin", "end"):
+            item, fields = self._described(tools.EVENTS[name], data)
             return self._done(item.call_id, fields, at) if phase == "end" else self._begun(item.call_id, fields, at)
         return self._other(kind, data, line, at)
 
     def _thing(self, event: events.ItemEvent, line: bytes, at: int | None, *, completed: bool) -> list[Step]:
         """Return the steps of an item from the events."""
-        kind = self.decoded(event.item, events.Kind).type
-        if kind in _SPOKEN:
-            return _SPOKEN[kind](self, self.decoded(event.item, events.Spoken), at) if completed else []
-        if kind == "ExitedReviewMode":
-            return self._reviewed(self.decoded(event.item, events.Reviewed), at) if completed else []
-        if kind == "ContextCompaction":
-            return self._compaction(events.Compacted(), at) if completed else []
-        if kind not in work.ITEMS:
+        kind = self.decoded(event.item, Kind).type
+        if kind in _THINGS:
+            struct, handle = _THINGS[kind]
+            return handle(self, self.decoded(event.item, struct), at) if completed else []
+        if kind not in tools.ITEMS:
             return self._other(kind, event.item, line, at)
-        item, fields = self._described(work.ITEMS[kind], event.item)
+        item, fields = self._described(tools.ITEMS[kind], event.item)
         key = item.id or item.call_id
         if not completed:
             return self._begun(key, fields, event.started_at_ms or at)
         return self._done(key, fields, event.completed_at_ms or at, began=event.started_at_ms)
 
-    def _described(self, entry: tuple[type[Any], work.Describe], data: Raw) -> tuple[Any, StepFields]:
+    def _described(self, entry: tools.Way, data: Raw) -> tuple[Any, StepFields]:
         """Return the decoded item and the fields of its step."""
         struct, describe = entry
         item = self.decoded(data, struct)
@@ -180,10 +175,7 @@ class CodexRolloutParser(CallReader):
         settings = {"model": context.model, "cwd": context.cwd, "sandbox": sandbox, "approval policy": approval}
         return self._settings(settings | {"effort": context.effort or context.reasoning_effort}, at)
 
-    def _applied(self, event: events.ThreadSettings, at: int | None) -> list[Step]:
-        return self._chosen(event.thread_settings, at)
-
-    def _task_started(self, _: events.Kind, at: int | None) -> list[Step]:
+    def _task_started(self, _: Kind, at: int | None) -> list[Step]:
         # A task without an end was killed: no line will end its open steps.
         steps = self._interrupted(None) if self.state.working else []
         if self.state.prompted:
@@ -200,16 +192,12 @@ class CodexRolloutParser(CallReader):
         if last and digest(last) != self.state.said:
             steps += self._message(last, at)
         if event.error is None and self.state.error is not None and not self.state.worked:
-            return [*steps, *self._spent(at), *self._failed(self.state.error.text, at)]
+            return [*steps, *self._spent(at), self._fatal(self.state.error.text, at)]
         if event.error is None:
             self.facts.end, self.facts.error = "completed", None
             ended = self._spent(at)
             return [*steps, *(ended or [self._note("turn ended", at, "task_complete")])]
-        return [*steps, *self._spent(at), *self._failed(readable_error(event.error.message), at)]
-
-    def _failed(self, message: str, at: int | None) -> list[Step]:
-        self.facts.end, self.facts.error = "failed", message
-        return [self._fatal(message, at)]
+        return [*steps, *self._spent(at), self._fatal(readable_error(event.error.message), at)]
 
     def _aborted(self, event: events.TurnAborted, at: int | None) -> list[Step]:
         self.state.working = False
@@ -286,21 +274,6 @@ class CodexRolloutParser(CallReader):
         words = event.message or ""
         return self._asked("\n".join([*pictures, *([words] if words else [])]), words, EVENT, at)
 
-    def _event_agent(self, event: events.Words, at: int | None) -> list[Step]:
-        return self._spoken(event.message or event.text or "", EVENT, at, None)
-
-    def _event_reasoning(self, event: events.Words, at: int | None) -> list[Step]:
-        return self._thought([event.text] if event.text else [], EVENT, at, None)
-
-    def _thing_user(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._asked(readable(item.content), words_of(item.content), EVENT, at)
-
-    def _thing_agent(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._spoken(item.text or readable(item.content), EVENT, at, item.id)
-
-    def _thing_reasoning(self, item: events.Spoken, at: int | None) -> list[Step]:
-        return self._thought([*item.summary_text, *item.raw_content], EVENT, at, item.id)
-
     def _asked(self, text: str, words: str, source: int, at: int | None) -> list[Step]:
         """Return the steps of a prompt; ``words`` is its text without pictures, which both records have."""
         if self._twice(source, f"prompt {digest(words.strip())}"):
@@ -308,7 +281,7 @@ class CodexRolloutParser(CallReader):
         steps = self._begin_turn(at) if self.state.prompted and not self.state.working else []
         return [*steps, self._prompt(text, at)]
 
-    def _spoken(self, text: str, source: int, at: int | None, key: str | None) -> list[Step]:
+    def _spoken(self, text: str, source: int, at: int | None, key: str | None = None) -> list[Step]:
         keys = [f"message {digest(text)}", *([f"message id {key}"] if key else [])]
         if not text or self._twice(source, *keys) or digest(text) == self.state.reviewed:
             return []
@@ -319,7 +292,7 @@ class CodexRolloutParser(CallReader):
         return [self._new(StepKind.MESSAGE, text, at=at)]
 
     def _thought(
-        self, parts: list[str], source: int, at: int | None, key: str | None, *, secret: bool = False
+        self, parts: list[str], source: int, at: int | None, key: str | None = None, *, secret: bool = False
     ) -> list[Step]:
         keys = [f"reasoning id {key}"] if key else []
         if not parts:
@@ -360,10 +333,8 @@ class CodexRolloutParser(CallReader):
         return [self._made(tools.plan(event.plan), at=at)]
 
     def _trouble(self, event: events.Failure, at: int | None) -> list[Step]:
-        self.facts.error = readable_error(event.message)
-        self.state.error = self._new(StepKind.ERROR, self.facts.error, at=at, fatal=False)
         self.state.worked = False
-        return [self.state.error]
+        return [self._error(readable_error(event.message), at)]
 
 
 def _counted(tokens: events.TokenUsage | None) -> Usage:
@@ -371,7 +342,7 @@ def _counted(tokens: events.TokenUsage | None) -> Usage:
 
 
 _Way = tuple[type[Any], Callable[[CodexRolloutParser, Any, int | None], list[Step]]]
-"""The struct of an event, and the method that reads it."""
+"""The struct of an event, and the function that reads it."""
 
 _P = CodexRolloutParser
 _COMPACTION: _Way = (events.Compacted, _P._compaction)
@@ -396,22 +367,35 @@ _ITEMS: dict[str, _Way] = {
     **dict.fromkeys(("compaction", "compaction_summary", "context_compaction"), _COMPACTION),
 }
 _EVENTS: dict[str, _Way] = {
-    **dict.fromkeys(("task_started", "turn_started"), (events.Kind, _P._task_started)),
+    **dict.fromkeys(("task_started", "turn_started"), (Kind, _P._task_started)),
     **dict.fromkeys(("task_complete", "turn_complete"), (events.TaskComplete, _P._task_complete)),
     "turn_aborted": (events.TurnAborted, _P._aborted),
     "user_message": (events.Words, _P._event_user),
-    "agent_message": (events.Words, _P._event_agent),
-    **dict.fromkeys(("agent_reasoning", "agent_reasoning_raw_content"), (events.Words, _P._event_reasoning)),
+    "agent_message": (events.Words, lambda p, said, at: p._spoken(said.message or said.text or "", EVENT, at)),
+    **dict.fromkeys(
+        ("agent_reasoning", "agent_reasoning_raw_content"),
+        (events.Words, lambda p, said, at: p._thought([said.text] if said.text else [], EVENT, at)),
+    ),
     "token_count": (events.TokenCount, _P._tokens),
     "plan_update": (events.PlanUpdate, _P._planned),
     "error": (events.Failure, _P._trouble),
     "context_compacted": _COMPACTION,
-    "thread_settings_applied": (events.ThreadSettings, _P._applied),
+    "thread_settings_applied": (events.ThreadSettings, lambda p, event, at: p._chosen(event.thread_settings, at)),
     "exited_review_mode": (events.Reviewed, _P._reviewed),
 }
-_SPOKEN: dict[str, Callable[[CodexRolloutParser, events.Spoken, int | None], list[Step]]] = {
-    "UserMessage": _P._thing_user,
-    "AgentMessage": _P._thing_agent,
-    "Plan": _P._thing_agent,
-    "Reasoning": _P._thing_reasoning,
+_THINGS: dict[str, _Way] = {
+    "UserMessage": (
+        events.Spoken,
+        lambda p, said, at: p._asked(readable(said.content), words_of(said.content), EVENT, at),
+    ),
+    **dict.fromkeys(
+        ("AgentMessage", "Plan"),
+        (events.Spoken, lambda p, said, at: p._spoken(said.text or readable(said.content), EVENT, at, said.id)),
+    ),
+    "Reasoning": (
+        events.Spoken,
+        lambda p, said, at: p._thought([*said.summary_text, *said.raw_content], EVENT, at, said.id),
+    ),
+    "ExitedReviewMode": (events.Reviewed, _P._reviewed),
+    "ContextCompaction": _COMPACTION,
 }

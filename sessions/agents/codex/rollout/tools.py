@@ -1,19 +1,30 @@
-"""codex's tools as steps: the fields of a call when it begins, and those that its output adds.
+"""codex's actions as steps: calls of tools and their outputs, and the same actions in the events.
 
 A call's arguments are JSON in a string.  An output is text with codex's own heading, which depends on the version.
 """
 
 import re
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
-from agentdash.sessions.agents.codex.rollout.events import Changed, PlanStep, SearchAction
+from agentdash.sessions.agents.codex.item_steps import status_of
+from agentdash.sessions.agents.codex.rollout import events
 from agentdash.sessions.agents.parsing import parser
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, Part, decoded, joined, text_in, text_of, value_of
-from agentdash.sessions.agents.parsing.parser import StepFields
+from agentdash.sessions.agents.parsing.json_lines import (
+    NULL,
+    UNREADABLE,
+    Part,
+    decoded,
+    joined,
+    text_in,
+    text_of,
+    value_of,
+)
+from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields
 from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import Change, PlanItem, StepKind, StepStatus
 
@@ -22,7 +33,6 @@ _AGENT_TOOLS = frozenset(
     {"spawn_agent", "send_input", "send_message", "followup_task", "wait", "wait_agent", "resume_agent", "close_agent"}
 )
 _PATCH_COMMANDS = ("apply_patch", "applypatch")
-_STATES = frozenset({"pending", "in_progress", "completed"})
 
 _HEADING = re.compile(
     r"(?:(?:Chunk ID\b|Exit code\b|Wall time\b|Process [a-z]|Original token count\b|Total output lines\b)[^\n]*+\n)+"
@@ -48,7 +58,7 @@ class _Wrapped(Struct):
     """A command's output in the wrapper of older versions."""
 
     output: str
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: _Metadata = field(default_factory=_Metadata)
 
 
 class _Payload(Struct):
@@ -137,11 +147,6 @@ def file_change(changes: tuple[Change, ...]) -> StepFields:
     return {"kind": StepKind.FILE_CHANGE, "text": ", ".join(change.path for change in changes), "changes": changes}
 
 
-def changes_of(changes: dict[str, Changed]) -> tuple[Change, ...]:
-    """Return the changes of a patch as codex records it, with diffs."""
-    return tuple(Change(path=path, kind=one.type or "update", diff=_diff(one)) for path, one in changes.items())
-
-
 def patched(patch: str) -> tuple[Change, ...]:
     """Return the changes of a patch as the model writes it; its hunks have no line numbers."""
     changes: list[Change] = []
@@ -158,26 +163,18 @@ def patched(patch: str) -> tuple[Change, ...]:
     return tuple(msgspec.structs.replace(change, diff=_hunks(change.kind, body)) for change, body in pairs)
 
 
-def plan_steps(value: Any) -> list[PlanStep] | None:
+def plan_steps(value: Any) -> list[events.PlanStep] | None:
     """Return the lines of a plan; None if the value is not a plan."""
     try:
-        return typed.convert(value, list[PlanStep])
+        return typed.convert(value, list[events.PlanStep])
     except UNREADABLE:
         return None
 
 
-def plan(steps: list[PlanStep]) -> StepFields:
+def plan(steps: list[events.PlanStep]) -> StepFields:
     """Return the fields of a plan."""
-    items = tuple(PlanItem(text=s.step, status=s.status if s.status in _STATES else "pending") for s in steps)
+    items = tuple(PlanItem(text=s.step, status=s.status if s.status in PLAN_STATES else "pending") for s in steps)
     return parser.plan(items) | {"status": StepStatus.OK}
-
-
-def web_search(query: str | None, action: SearchAction | None) -> StepFields:
-    """Return the fields of a web search."""
-    action = action or SearchAction()
-    sought = query or action.query or "; ".join(action.queries or ()) or action.url or action.pattern or ""
-    given = {key: value for key, value in msgspec.to_builtins(action).items() if value}
-    return {"kind": StepKind.WEB_SEARCH, "text": sought, "tool": "web_search", "arguments": given or {"query": sought}}
 
 
 def arguments_of(raw: Raw) -> Any:
@@ -216,7 +213,7 @@ def _joined(content: str | list[Part]) -> str:
     return content if isinstance(content, str) else joined(content)
 
 
-def _diff(change: Changed) -> str | None:
+def _diff(change: events.Changed) -> str | None:
     if change.type in ("add", "delete"):
         # Only a newline ends a line: other separators are text.
         lines = change.content.removesuffix("\n").split("\n") if change.content else []
@@ -234,9 +231,138 @@ def _hunks(kind: str, body: list[str]) -> str | None:
 
 def _server(name: str, namespace: str | None) -> tuple[str | None, str]:
     """Return the MCP server of a tool, and the tool's own name."""
-    parts = name.split("__", 2)
-    if len(parts) == 3 and parts[0] == "mcp":
-        return parts[1], parts[2]
+    server, tool = parser.mcp_name(name)
+    if server is not None:
+        return server, tool
     if namespace and namespace.startswith("mcp__"):
         return namespace.removeprefix("mcp__").rstrip("_"), name
     return namespace, name
+
+
+class _McpResult(Struct):
+    """The answer of an MCP server's tool."""
+
+    content: list[Part] = field(default_factory=list)
+    structured_content: Raw = NULL
+    is_error: bool | None = field(default=None, name="isError")
+
+
+class _Outcome(Struct):
+    """The answer of a tool or its error, in the form of Rust's ``Result``."""
+
+    ok: _McpResult | None = field(default=None, name="Ok")
+    err: str | None = field(default=None, name="Err")
+
+
+def _execution(item: events.Execution) -> StepFields:
+    output = item.aggregated_output
+    if output is None:
+        output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    code = item.exit_code
+    by_code = None if code is None else StepStatus.FAILED if code else StepStatus.OK
+    fields: StepFields = {"output": output, "exit_code": code, "status": status_of(item.status or "") or by_code}
+    if item.source == "unified_exec_interaction":
+        # A call that reads further output of another command.
+        return fields | {"kind": StepKind.TOOL_CALL, "text": "write_stdin", "tool": "write_stdin"}
+    return command(command_text(item.command)) | fields
+
+
+def _patch(item: events.Patch) -> StepFields:
+    by_success = None if item.success is None else StepStatus.OK if item.success else StepStatus.FAILED
+    output = "\n".join(filter(None, (item.stdout, item.stderr))) or None
+    fields: StepFields = {"status": status_of(item.status or "") or by_success, "output": output}
+    changes = (Change(path=path, kind=one.type or "update", diff=_diff(one)) for path, one in item.changes.items())
+    return fields | (file_change(tuple(changes)) if item.changes else {"kind": StepKind.FILE_CHANGE})
+
+
+def _mcp(item: events.McpCall) -> StepFields:
+    call = item.invocation or events.Invocation(item.server, item.tool, item.arguments)
+    output, failed = _mcp_answer(item)
+    return {
+        "kind": StepKind.TOOL_CALL,
+        "text": ".".join(filter(None, (call.server, call.tool))),
+        "server": call.server,
+        "tool": call.tool,
+        "arguments": value_of(call.arguments),
+        "output": output,
+        "status": StepStatus.FAILED if failed else status_of(item.status or "") or StepStatus.OK,
+    }
+
+
+def _search(item: events.WebSearch) -> StepFields:
+    action = item.action or events.SearchAction()
+    sought = item.query or action.query or "; ".join(action.queries or ()) or action.url or action.pattern or ""
+    given = {key: value for key, value in msgspec.to_builtins(action).items() if value} or {"query": sought}
+    fields: StepFields = {"kind": StepKind.WEB_SEARCH, "text": sought, "tool": "web_search", "arguments": given}
+    return fields | {"status": StepStatus.OK}
+
+
+def _collab(item: events.CollabCall) -> StepFields:
+    target = item.new_thread_id or item.receiver_thread_id
+    text = item.prompt or " ".join(filter(None, (item.tool, target))) or "sub-agent"
+    return {"kind": StepKind.SUBAGENT, "text": text, "tool": item.tool, "status": StepStatus.OK}
+
+
+def _picture(item: events.Picture) -> StepFields:
+    text = item.path or item.saved_path or item.revised_prompt or "image"
+    return {
+        "kind": StepKind.TOOL_CALL,
+        "text": text,
+        "tool": "image",
+        "arguments": {"path": text},
+        "status": StepStatus.OK,
+    }
+
+
+Way = tuple[type[Any], Callable[[Any], StepFields]]
+"""The struct of an event, and the function that describes it."""
+
+_EXECUTION: Way = (events.Execution, _execution)
+_PATCH: Way = (events.Patch, _patch)
+_MCP: Way = (events.McpCall, _mcp)
+_SEARCH: Way = (events.WebSearch, _search)
+_PICTURE: Way = (events.Picture, _picture)
+_COLLAB: Way = (events.CollabCall, _collab)
+
+ITEMS: dict[str, Way] = {
+    "CommandExecution": _EXECUTION,
+    "FileChange": _PATCH,
+    **dict.fromkeys(("McpToolCall", "DynamicToolCall"), _MCP),
+    "WebSearch": _SEARCH,
+    **dict.fromkeys(("ImageView", "ImageGeneration"), _PICTURE),
+    "CollabAgentToolCall": _COLLAB,
+}
+"""Items of ``item_started`` and ``item_completed``."""
+
+EVENTS: dict[str, Way] = {
+    "exec_command": _EXECUTION,
+    "patch_apply": _PATCH,
+    "mcp_tool_call": _MCP,
+    "web_search": _SEARCH,
+    "image_generation": _PICTURE,
+    **dict.fromkeys(
+        ("collab_agent_spawn", "collab_agent_interaction", "collab_waiting", "collab_close", "collab_resume"), _COLLAB
+    ),
+}
+"""Events that come in pairs, ``…_begin`` and ``…_end``."""
+
+CALLS: dict[str, Way] = {"web_search_call": _SEARCH, "image_generation_call": _PICTURE}
+"""Items of the model that have ended when they are written."""
+
+
+def _mcp_answer(item: events.McpCall) -> tuple[str | None, bool]:
+    """Return a tool's answer, and whether it failed."""
+    if item.error != NULL:
+        error = decoded(item.error, events.Failure)
+        return error.message if error and error.message else text_of(item.error), True
+    if item.result == NULL:
+        content = decoded(item.content_items, list[Part])
+        return joined(content) if content else None, item.success is False
+    outcome = decoded(item.result, _Outcome)
+    if outcome is not None and outcome.err is not None:
+        return outcome.err, True
+    result = (outcome and outcome.ok) or decoded(item.result, _McpResult)
+    if result is None:
+        return text_of(item.result), False
+    structured = None if result.structured_content == NULL else text_of(result.structured_content)
+    return joined(result.content) or structured, bool(result.is_error)

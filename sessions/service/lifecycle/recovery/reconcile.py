@@ -13,7 +13,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from agentdash.sessions.agents.own_use import count_broken_off, take_rest, total_before
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.parsing.usage_meter import Meter
 from agentdash.sessions.agents.registry import agent_named
@@ -334,14 +333,14 @@ def read_facts(layout: Layout, store: Store, turn: Turn) -> tuple[Facts, int]:
     if launch is not None and launch.compacts is not None:
         parser.facts.context_before = launch.compacts.tokens_before
     if launch is not None and output.stream == turn.n:
-        parser.facts.total_before = total_before(agent, launch, env, began)
+        parser.facts.total_before = agent.total_before(launch, env, began)
     new_meter = agent.use.final_meter if agent.use is not None else None
     meter = new_meter(launch, env, began) if launch is not None and new_meter is not None else None
     facts, steps = parsed_facts(output.stdout, parser, meter)
     OwnConversation(store, agent, turn.session, turn.n, launch).check(facts)
     if meter is not None:
-        take_rest(meter, facts)
-    count_broken_off(agent, facts, env, began)
+        meter.take_rest(facts)
+    agent.count_broken_off(facts, env, began)
     if facts.agent_session is None:
         # Behind a mark, the conversation of the turn before is another one.
         facts.agent_session = None if launch is not None and launch.how else session.agent_session

@@ -33,7 +33,7 @@ from agentdash.sessions.storage.queries import Queries, Recipe
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import count
 from agentdash.sessions.transcript.visible.retelling import Record, framed, recorded
-from agentdash.sessions.transcript.visible.visible_steps import Source, source_of, steps_of
+from agentdash.sessions.transcript.visible.visible_steps import Source, source_of
 
 GO_ON = "Continue from where the conversation ended."
 """The prompt if the user gives none."""
@@ -117,7 +117,7 @@ def continue_plan(
         raise UsageError(f"A {start.agent} takes no prompts. Choose an agent: --agent NAME")
     if words is not None:
         start = structs.replace(start, prompt=words(start.prompt, start.agent))
-    record = _record(layout, queries, source)
+    record = _record(source)
     expands = agent_named(start.agent).expands
     prompt = framed(record, start.prompt, _opening(source.session, start.cwd), expands)
     prompted = structs.replace(start, prompt=prompt)
@@ -192,9 +192,9 @@ def _filled(source: Source, recipe: Recipe | None, start: Start) -> Start:
     )
 
 
-def _record(layout: Layout, queries: Queries, source: Source) -> Record:
+def _record(source: Source) -> Record:
     """Return the record of what is visible of the source."""
-    record = recorded(steps_of(layout, queries, source, source.history().parts()))
+    record = recorded(source.visible())
     if record.empty:
         raise UsageError(f"Session {source.session.short_id} has no conversation yet: there is nothing to continue.")
     record.fit()

@@ -7,8 +7,8 @@ from unit.sessions.agents.codex.test_codex_dialogue import fed, note, opened, tu
 
 from agentdash.sessions.agents.claude.adapter import Claude
 from agentdash.sessions.agents.codex.adapter import Codex, CodexSettings
-from agentdash.sessions.agents.compacting import text_of, way_of, without_live
 from agentdash.sessions.agents.dialogue import Delivery, Received, TurnBegan, TurnEnded
+from agentdash.sessions.agents.planned import compaction_text, compaction_way, without_live
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.session import Status, StepKind
 from agentdash.sessions.rules.compaction import judged
@@ -154,13 +154,13 @@ def test_codex_reports_its_compaction_as_a_fact_and_that_of_a_sub_agent_not():
     ],
 )
 def test_the_agents_own_means_compact_if_there_are_such(agent, launch, asked, resumes, way):
-    assert way_of(agent, launch, asked, resumes=resumes) == way
+    assert compaction_way(agent, launch, asked, resumes=resumes) == way
 
 
 def test_claude_is_sent_its_command_and_others_are_asked_for_a_summary():
-    assert text_of(CLAUDE, Compaction(by=BY_AGENT, words="keep names")) == "/compact keep names"
-    assert text_of(CLAUDE, Compaction(by=BY_SUMMARY)) == summary_request(Compaction())
-    assert text_of(CODEX, Compaction(by=BY_AGENT)) == "/compact"
+    assert compaction_text(CLAUDE, Compaction(by=BY_AGENT, words="keep names")) == "/compact keep names"
+    assert compaction_text(CLAUDE, Compaction(by=BY_SUMMARY)) == summary_request(Compaction())
+    assert compaction_text(CODEX, Compaction(by=BY_AGENT)) == "/compact"
 
 
 def test_a_codex_that_cannot_run_live_is_asked_for_a_summary_instead():

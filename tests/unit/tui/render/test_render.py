@@ -28,7 +28,7 @@ from agentdash.sessions.model.session import (
     Usage,
 )
 from agentdash.sessions.rules.attention import SILENT_MS
-from agentdash.sessions.rules.json_schema import dump, receipt_json, session_json
+from agentdash.sessions.rules.json_schema import dump, record_json, session_json
 from agentdash.sessions.rules.launch import Launch
 from agentdash.sessions.service.lifecycle.explain import Explanation
 from agentdash.sessions.text.sanitize import cell_width
@@ -357,7 +357,7 @@ def test_a_receipt_names_signals_processes_and_what_is_left() -> None:
         ended=(Ended(pid=40, command="sleep 5", signal=None, observed=True), Ended(pid=41, command="x", signal=None)),
     )  # fmt: skip
     assert by_agent.summary() == "2 processes ended (by agent 1, by itself 1), 0 left"
-    told = receipt_json(receipt)
+    told = record_json(receipt)
     assert list(told) == ["session", "status", "ended", "left", "duration_ms", "note", "workers", "reason"]
     assert list(told["ended"][0]) == ["pid", "command", "signal", "exit_code", "observed"]
 

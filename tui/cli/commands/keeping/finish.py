@@ -35,9 +35,9 @@ def stop(refs: tuple[str, ...], now: bool, family: bool, reason: str, as_json: b
         outcomes = [(ref, _stopped_unread(ref, error)) for ref in refs]
     receipts = [(label, one) for label, one in outcomes if isinstance(one, Receipt)]
     if as_json:
-        from agentdash.sessions.rules.json_schema import receipt_json
+        from agentdash.sessions.rules.json_schema import record_json
 
-        common.print_json([receipt_json(receipt) for _, receipt in receipts])
+        common.print_json([record_json(receipt) for _, receipt in receipts])
     for label, receipt in () if as_json else receipts:
         _say_receipt(receipt, label)
     complain([one for _, one in outcomes if isinstance(one, AgentdashError)])
@@ -105,10 +105,10 @@ def rm(refs: tuple[str, ...], yes: bool, as_json: bool) -> int:
         common.warn_of_holders(sessions)
         deleted, errors = _deleted(manager, sessions)
     if as_json:
-        from agentdash.sessions.rules.json_schema import receipt_json
+        from agentdash.sessions.rules.json_schema import record_json
 
         common.print_json([
-            {"deleted": session.id, "receipt": receipt and receipt_json(receipt)} for session, receipt in deleted
+            {"deleted": session.id, "receipt": receipt and record_json(receipt)} for session, receipt in deleted
         ])  # fmt: skip
     for session, receipt in () if as_json else deleted:
         if receipt:

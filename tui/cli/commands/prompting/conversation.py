@@ -55,7 +55,7 @@ def fork(
 
     Without PROMPT, or with "-", the prompt is read from stdin.  With both, stdin is appended.
     """
-    from agentdash.sessions.rules.conversation.places import parsed_place
+    from agentdash.sessions.rules.conversation.history import parsed_place
     from agentdash.sessions.service.prompts.conversations import ForkOptions
 
     at = parsed_place(place) if place is not None else None
@@ -97,7 +97,7 @@ def rewind(ref: str, place: str | None, undo: bool, listing: bool, dry_run: bool
             raise click.UsageError("--list cannot be combined with a place, --undo or --dry-run.")
         _list_marks(ref, as_json=as_json)
         return
-    from agentdash.sessions.rules.conversation.places import parsed_place
+    from agentdash.sessions.rules.conversation.history import parsed_place
 
     with common.open_manager() as manager:
         if undo:

@@ -201,9 +201,9 @@ def set_(ref: str, model: str | None, mode: str | None, as_json: bool) -> None:
     if not as_json:
         common.print_lines(map(adjustment_line, changes))
         return
-    from agentdash.sessions.rules.json_schema import adjustment_json
+    from agentdash.sessions.rules.json_schema import record_json
 
-    printed = list(map(adjustment_json, changes))
+    printed = list(map(record_json, changes))
     common.print_json(printed if printed[1:] else printed[0])
 
 

@@ -30,12 +30,12 @@ def show(ref: str, as_json: bool) -> None:
         if as_json:
             from msgspec import to_builtins
 
-            from agentdash.sessions.rules.json_schema import adjustment_json, prompt_json, session_json, turn_json
+            from agentdash.sessions.rules.json_schema import record_json, session_json
 
             parts = {
-                "turns": [turn_json(one) for one in turns],
-                "prompts": [prompt_json(one) for one in prompts],
-                "adjustments": [adjustment_json(one) for one in changes],
+                "turns": [record_json(one) for one in turns],
+                "prompts": [record_json(one) for one in prompts],
+                "adjustments": [record_json(one) for one in changes],
                 "compactions": to_builtins(compactions),
             }
             common.print_json(session_json(session) | parts)
@@ -93,10 +93,10 @@ def digest(ref: str, since_start: bool, turn: int | None, as_json: bool) -> None
 
 
 def _json(session: "Session", facts: "Digest", turn: int | None, marker: "Session | None") -> dict[str, object]:
-    from agentdash.sessions.rules.json_schema import digest_json
+    from agentdash.sessions.rules.json_schema import record_json
 
     since = {"since_steps": marker.seen_steps, "since_at": marker.seen_at} if marker else _FROM_THE_START
-    return {"session": session.id, "status": session.status, "turn": turn} | since | digest_json(facts)
+    return {"session": session.id, "status": session.status, "turn": turn} | since | record_json(facts)
 
 
 def _print(session: "Session", digest: "Digest", turn: int | None, marker: "Session | None") -> None:

@@ -170,13 +170,13 @@ def mode_options() -> tuple[click.Option, ...]:
 @cache
 def setting_options() -> tuple[click.Option, ...]:
     """Return one option for each setting that an agent offers by its own name; agents with the same key share one."""
-    from agentdash.sessions.agents.offered_settings import OfferedSetting, offered_settings
+    from agentdash.sessions.agents.base import OfferedSetting
     from agentdash.sessions.agents.registry import agent_named, agent_names
 
     found: dict[str, OfferedSetting] = {}
     names: dict[str, list[str]] = {}
     for agent in map(agent_named, agent_names()):
-        for one in offered_settings(agent):
+        for one in agent.offered_settings():
             found.setdefault(one.key, one)
             names.setdefault(one.key, []).append(agent.name)
 

@@ -11,9 +11,9 @@ from factories import turn
 from places import CAPTURES
 from transcript_files import merged
 
-from agentdash.sessions.agents.codex.rollout import edits as recorded_edits
-from agentdash.sessions.agents.codex.rollout.edits import Rollout, find_rollout
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedEdit
+from agentdash.sessions.agents.capabilities import RecordedEdit
+from agentdash.sessions.agents.codex.rollout import own_files
+from agentdash.sessions.agents.codex.rollout.own_files import Rollout, find_rollout
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.service.changes.from_steps import collect
@@ -91,7 +91,7 @@ def test_a_real_run_that_adds_deletes_moves_and_fails() -> None:
 def test_a_transcript_is_found_near_its_day_or_archived_without_a_walk(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorded_edits, "MOST_FOLDERS", 0)
+    monkeypatch.setattr(own_files, "MOST_FOLDERS", 0)
     path = rollout(tmp_path, folder=folder)
     rollout(tmp_path, thread=THREAD.replace("0b", "0c"), folder=folder)
     assert find_rollout(tmp_path, THREAD, at=0) == path
@@ -100,7 +100,7 @@ def test_a_transcript_is_found_near_its_day_or_archived_without_a_walk(
 def test_an_id_that_holds_no_time_is_sought_at_the_day_of_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorded_edits, "MOST_FOLDERS", 0)
+    monkeypatch.setattr(own_files, "MOST_FOLDERS", 0)
     path = rollout(tmp_path, thread=OLD_THREAD)
     assert find_rollout(tmp_path, OLD_THREAD, at=BORN + DAY_MS) == path
     assert find_rollout(tmp_path, OLD_THREAD, at=BORN + 5 * DAY_MS) is None
@@ -115,7 +115,7 @@ def test_a_transcript_of_another_day_is_found_by_a_walk_that_ends(
     (tmp_path / "sessions" / "notes").mkdir()
     (tmp_path / "sessions" / "2023").touch()
     assert find_rollout(tmp_path, THREAD, at=0) == path
-    monkeypatch.setattr(recorded_edits, "MOST_FOLDERS", 1)
+    monkeypatch.setattr(own_files, "MOST_FOLDERS", 1)
     assert find_rollout(tmp_path, THREAD, at=0) is None
 
 
@@ -197,13 +197,12 @@ def test_a_line_that_cannot_be_understood_is_passed_over(odd: str, tmp_path: Pat
         {"/x": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b\n", "move_path": None, "new": 1}}, stdout="y"
     )
     (edit,) = read_edits(rollout(tmp_path, text=odd + good))
-    assert edit.changes[0].diff is not None
-    assert (edit.at, edit.changes[0].diff.added) == (5, 1)
+    assert (edit.at, edit.changes[0].lines) == (5, (1, 1))
 
 
 def test_only_lines_about_files_are_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
-    monkeypatch.setattr(recorded_edits, "_edit", decoded.append)
+    monkeypatch.setattr(own_files, "_edit", decoded.append)
     said = json.dumps({"type": "response_item", "payload": {"output": 'about "FileChange"' + "x" * 5_000_000}}) + "\n"
     about = line({"/x": {"type": "add", "content": "1\n"}})
     list(read_edits(rollout(tmp_path, text=said + about + said)))
@@ -211,7 +210,7 @@ def test_only_lines_about_files_are_decoded(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_line_beyond_the_cap_costs_one_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_edits, "LINE_CAP", 100_000)
+    monkeypatch.setattr(own_files, "LINE_CAP", 100_000)
     small = line({"/x": {"type": "add", "content": "1\n"}})
     huge = line({"/y": {"type": "add", "content": "1\n" * 200_000}})
     edits = list(read_edits(rollout(tmp_path, text=small + huge + small)))
@@ -221,6 +220,5 @@ def test_a_line_beyond_the_cap_costs_one_edit(tmp_path: Path, monkeypatch: pytes
 def test_of_a_huge_edit_the_beginning_is_kept(tmp_path: Path) -> None:
     text = line({"/y": {"type": "delete", "content": "line\n" * 1_000_000}})
     (edit,) = read_edits(rollout(tmp_path, text=text))
-    diff = edit.changes[0].diff
-    assert diff is not None
-    assert (diff.removed, diff.cut, len(diff.text) < 200_000) == (1_000_000, True, True)
+    change = edit.changes[0]
+    assert (change.removed, change.cut, len(change.diff or "") < 200_000) == (1_000_000, True, True)

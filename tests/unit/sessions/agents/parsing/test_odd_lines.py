@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentdash.sessions.agents.codex.rollout.edits import Rollout
+from agentdash.sessions.agents.codex.rollout.own_files import Rollout
 from agentdash.sessions.agents.formats import guess_agent
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
@@ -161,9 +161,7 @@ def test_a_transcript_of_codex_keeps_the_diff_of_an_odd_line(tmp_path: Path) -> 
     path.write_text(json.dumps({"type": "event_msg", "payload": payload}) + "\n")
     (edit,) = Rollout(path).read_on()
     assert edit.at == 5
-    assert [(found.path, found.diff.text if found.diff else None) for found in edit.changes] == [
-        ("/p/a", "@@ -0,0 +1,2 @@\n+one\n+two \ufffd")
-    ]
+    assert [(found.path, found.diff) for found in edit.changes] == [("/p/a", "@@ -0,0 +1,2 @@\n+one\n+two \ufffd")]
 
 
 CHANGED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [

@@ -11,7 +11,7 @@ from agentdash.sessions.rules.conversation.shown import shown
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.storage.paths import Layout
-from agentdash.sessions.transcript.visible.visible_steps import source_of, steps_of
+from agentdash.sessions.transcript.visible.visible_steps import source_of
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_what_was_before_is_shown_as_it_was_and_is_not_part_of_the_conversation(
     clear(session)
     session.say("request 4", "answer 4", talk=TALK_2)
     source = source_of(session.layout, session.store, NAME)
-    known = steps_of(session.layout, session.store, source, source.history().parts())
+    known = source.visible()
     assert [step.text for step in known if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
         "request 4",
         "answer 4",

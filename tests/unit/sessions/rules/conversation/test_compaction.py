@@ -9,7 +9,7 @@ from factories import T0, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.compaction import BY_AGENT, BY_SUMMARY, Compaction, summary_request
 from agentdash.sessions.model.session import Status, Step, StepKind
@@ -25,7 +25,7 @@ from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from agentdash.sessions.transcript.visible.retelling import retold_compacted
-from agentdash.sessions.transcript.visible.visible_steps import source_of, steps_of
+from agentdash.sessions.transcript.visible.visible_steps import source_of
 
 OWNER = Owner(pid=1, start=2, boot_id="boot", pid_ns="ns")
 NAME = "0123456789abcdef"
@@ -162,12 +162,18 @@ def test_a_mark_names_the_summary_its_author_and_the_tokens_and_nothing_recorded
 
 
 @pytest.mark.parametrize(
-    ("tokens", "window", "share", "advised"),
-    [(799, 1000, 0.8, False), (800, 1000, 0.8, True), (2000, 1000, 0.8, True), (None, 1000, 0.8, False),
-     (800, None, 0.8, False), (800, 0, 0.8, False), (800, 1000, 0, False), (0, 1000, -1, False)],
-)  # fmt: skip
-def test_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, share, advised):
-    assert should_compact(tokens, window, share) is advised
+    ("tokens", "window", "advised"),
+    [
+        (799, 1000, False),
+        (800, 1000, True),
+        (2000, 1000, True),
+        (None, 1000, False),
+        (800, None, False),
+        (800, 0, False),
+    ],
+)
+def test_a_compaction_is_advised_from_a_share_of_a_known_context(tokens, window, advised):
+    assert should_compact(tokens, window) is advised
 
 
 @pytest.mark.parametrize(
@@ -236,7 +242,7 @@ def test_a_reader_of_the_visible_conversation_gets_every_request_before_the_summ
     session.compact("the summary")
     session.say("request 2", "answer 2", talk=TALK_2)
     source = source_of(session.layout, session.store, NAME)
-    steps = steps_of(session.layout, session.store, source, source.history().parts())
+    steps = source.visible()
     assert [(step.kind, step.text) for step in steps if step.kind in (StepKind.PROMPT, StepKind.MESSAGE)] == [
         (StepKind.PROMPT, "request 1"),
         (StepKind.MESSAGE, "the summary"),

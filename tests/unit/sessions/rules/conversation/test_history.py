@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdash.sessions.model.compaction import BY_AGENT
-from agentdash.sessions.rules.conversation.continuation import Continuation, continuation
+from agentdash.sessions.rules.conversation.continuation import Continuation, Recorded
 from agentdash.sessions.rules.conversation.history import History, Marked, Part, Place, step_is_visible
 from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 
@@ -143,49 +143,53 @@ def test_a_takeover_and_a_mark_of_a_newer_version_change_nothing():
     assert history.ignored == marks[1:]
 
 
+def going_on(marks, talks):
+    return Recorded(None, tuple(marks), talks).continuation()
+
+
 def test_the_next_turn_resumes_the_conversation_of_the_last_visible_turn():
-    assert continuation(History([1, 2], []), [], {1: "a", 2: "a"}) == Continuation(conversation="a")
-    assert continuation(History([], []), [], {}) == Continuation()
-    assert continuation(History([1], []), [], {1: None}) == Continuation(retold=True)
+    assert Recorded("a").continuation() == Continuation(conversation="a")
+    assert Recorded(None).continuation() == Continuation()
+    assert going_on([rewind(1, after=2, turn=1)], {1: None, 2: "a"}) == Continuation(retold=True)
 
 
 def test_after_a_rewind_the_conversation_is_forked_and_after_its_undo_resumed():
     back = rewind(1, after=2, turn=1)
     talks = {1: "a", 2: "a"}
-    assert continuation(History([1, 2], [back]), [back], talks) == Continuation(conversation="a", fork=Place(1))
+    assert going_on([back], talks) == Continuation(conversation="a", fork=Place(1))
     both = [back, undo(2, after=2, undoes=1)]
-    assert continuation(History([1, 2], both), both, talks) == Continuation(conversation="a")
+    assert going_on(both, talks) == Continuation(conversation="a")
     # A turn was made in the fork before the undo: the first conversation is as it was.
     later = [back, undo(2, after=3, undoes=1)]
-    assert continuation(History([1, 2, 3], later), later, talks | {3: "b"}) == Continuation(conversation="a")
+    assert going_on(later, talks | {3: "b"}) == Continuation(conversation="a")
 
 
 def test_a_rewind_to_the_last_turn_of_a_conversation_needs_no_fork():
     back = rewind(1, after=3, turn=2)
-    assert continuation(History([1, 2, 3], [back]), [back], {1: "a", 2: "a", 3: "b"}) == Continuation(conversation="a")
+    assert going_on([back], {1: "a", 2: "a", 3: "b"}) == Continuation(conversation="a")
 
 
 def test_a_fork_goes_on_in_the_conversation_of_its_origin_and_a_summary_in_a_new_one():
     fork = Mark(id=1, session="s", kind=MarkKind.FORK, after=0, turn=3, step=1, origin="o", data={"conversation": "a"})
-    assert continuation(History([], [fork]), [fork], {}) == Continuation("a", Place(3, 1), "o")
+    assert going_on([fork], {}) == Continuation("a", Place(3, 1), "o")
     compact = Mark(id=2, session="s", kind=MarkKind.COMPACT, after=2, turn=2)
     history = History([1, 2], [compact])
     assert history.position == Marked(2)
-    assert continuation(history, [compact], {1: "a", 2: "a"}) == Continuation(retold=True)
+    assert going_on([compact], {1: "a", 2: "a"}) == Continuation(retold=True)
     by_agent = compaction(2, 2)
-    assert continuation(History([1, 2], [by_agent]), [by_agent], {1: "a", 2: "a"}) == Continuation(conversation="a")
+    assert going_on([by_agent], {1: "a", 2: "a"}) == Continuation(conversation="a")
 
 
 def test_no_fork_reaches_back_over_a_compaction_because_claude_garbles_it():
     talks = {1: "a", 2: "a", 3: "a", 4: "a"}
     marks = [compaction(1, 2), undo(2, after=2, undoes=1)]
     assert History([1, 2], marks).parts() == [Part(turn=1)], "its own turn is hidden with it"
-    assert continuation(History([1, 2], marks), marks, {1: "a", 2: "a"}) == Continuation(retold=True)
+    assert going_on(marks, {1: "a", 2: "a"}) == Continuation(retold=True)
     back = [compaction(1, 2), rewind(2, after=4, turn=1)]
-    assert continuation(History([1, 2, 3, 4], back), back, talks) == Continuation(retold=True)
+    assert going_on(back, talks) == Continuation(retold=True)
     # Behind the compaction a fork is one of the conversation as it is.
     behind = [compaction(1, 2), rewind(2, after=4, turn=3)]
-    assert continuation(History([1, 2, 3, 4], behind), behind, talks) == Continuation("a", Place(3))
+    assert going_on(behind, talks) == Continuation("a", Place(3))
     # A turn in a conversation of its own is resumed, whatever was compacted elsewhere.
     other = [compaction(1, 3), undo(2, after=3, undoes=1)]
-    assert continuation(History([1, 2, 3], other), other, {1: "a", 2: "b", 3: "c"}) == Continuation("b")
+    assert going_on(other, {1: "a", 2: "b", 3: "c"}) == Continuation("b")

@@ -13,7 +13,7 @@ from factories import add_turn
 from msgspec import structs
 from recorded_sessions import evidence, lines, ran, record, said
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.model.errors import (
     NewerStoreError,
     SessionBusyError,

@@ -20,7 +20,7 @@ from agentdash.sessions.rules.digest.collect import (
     digest_of,
     unseen_turns,
 )
-from agentdash.sessions.rules.json_schema import digest_json
+from agentdash.sessions.rules.json_schema import record_json
 from agentdash.sessions.text.sanitize import clean
 
 CWD = "/home/ann/code/api"
@@ -104,7 +104,7 @@ def test_what_is_not_known_is_not_told_as_nothing():
     told = digest([change("a.py"), command("sleep 9", None, status=StepStatus.RUNNING)], CWD)
     assert (told.lines_added, told.lines_removed) == (None, None)
     assert (told.usage.total_tokens, told.cost, told.last_message) == (None, Cost(), None)
-    assert digest_json(told)["lines_added"] is None
+    assert record_json(told)["lines_added"] is None
     assert digest_lines(told) == ["1 command · 1 file changed"]
     assert digest_lines(digest([command("x", None, status=StepStatus.FAILED)], CWD)) == ["1 command, 1 failed (`x`)"]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.rules.prompts.chain import MOST_CHARACTERS, Predecessor, chained_prompt, standing
 

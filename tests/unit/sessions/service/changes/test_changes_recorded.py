@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import factories
 import pytest
 
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
+from agentdash.sessions.agents.capabilities import RecordedEdit
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, Turn
 from agentdash.sessions.service.changes import session_changes
 from agentdash.sessions.service.changes.session_changes import Recorded, with_diffs
-from agentdash.sessions.text.unified_diff import diff_of
 from agentdash.sessions.transcript.additions import files_key
 
 KEY = 3_158_754_356_770_738_860
@@ -20,8 +19,9 @@ def turn(n: int, started_at: int | None) -> Turn:
 
 
 def edit(at: int, mark: str, *paths: str, kind: str = "update") -> RecordedEdit:
-    diff = diff_of(f"@@ -1 +1 @@\n-x\n+{mark}")
-    return RecordedEdit(at=at, changes=tuple(RecordedChange(path=path, kind=kind, diff=diff) for path in paths))
+    diff = f"@@ -1 +1 @@\n-x\n+{mark}"
+    changes = (Change(path=path, kind=kind, diff=diff, added=1, removed=1) for path in paths)
+    return RecordedEdit(at=at, changes=tuple(changes))
 
 
 def step(
@@ -168,7 +168,7 @@ def test_a_turn_that_begins_later_gets_its_own_edits() -> None:
 
 
 def test_a_file_that_was_only_moved_lost_and_gained_no_line() -> None:
-    moved = RecordedEdit(at=1100, changes=(RecordedChange(path="/x", kind="update", moved_to="/y"),))
+    moved = RecordedEdit(at=1100, changes=(Change(path="/x", kind="update", moved_to="/y"),))
     (told,) = with_diffs(Recorded(lambda *_: Transcript(moved), [turn(1, 1000)], "thread"), [step(1, "/x")])
     assert [(change.moved_to, change.lines, change.no_diff) for change in told.changes] == [("/y", (0, 0), None)]
 

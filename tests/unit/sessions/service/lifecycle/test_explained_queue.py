@@ -3,7 +3,7 @@
 from factories import no_prompts, request
 from live_rows import LAUNCH, OWNER, SESSION, remark
 
-from agentdash.sessions.rules.json_schema import prompt_json
+from agentdash.sessions.rules.json_schema import record_json
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.service.manager import SessionManager
@@ -20,7 +20,7 @@ def test_prompts_into_a_running_turn_and_prompts_that_wait_are_named(isolated):
         live_log = LiveLog(store.database, SESSION)
         seen = remark(store, live_log, PromptState.SEEN)
         doubtful = remark(store, live_log, PromptState.UNCONFIRMED)
-        told = [prompt_json(prompt) for prompt in manager.reader.prompts(SESSION)]
+        told = [record_json(prompt) for prompt in manager.reader.prompts(SESSION)]
         facts = manager.reader.explain(SESSION).facts
     assert [(one["turn"], one["text"], one["state"], one["steered"]) for one in told] == [
         (1, "begin", "queued", None), (1, "a remark", "seen", seen.id), (1, "a remark", "unconfirmed", doubtful.id),

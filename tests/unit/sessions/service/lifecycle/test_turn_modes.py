@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from agentdash.sessions.agents.codex.adapter import CodexSettings
-from agentdash.sessions.agents.offered_settings import offered_settings
 from agentdash.sessions.agents.registry import PLAIN_COMMAND, agent_named, agent_names
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.model.session import TurnMode
@@ -69,7 +68,7 @@ def test_an_agent_that_takes_no_instructions_refuses_them() -> None:
     with pytest.raises(UsageError, match="Any command takes no instructions"):
         launch(PLAIN_COMMAND, instructions="be brief")
     for name in agent_names():
-        offers = "instructions" in {one.key for one in offered_settings(agent_named(name))}
+        offers = "instructions" in {one.key for one in agent_named(name).offered_settings()}
         assert offers == agent_named(name).takes_instructions == (name in ("codex", "claude"))
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus, StoppedBy
 from agentdash.sessions.rules.conversation.shown import FOR_THE_MODEL
 from agentdash.sessions.transcript.visible.retelling import framed, in_short, recorded, retold

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentdash.sessions.agents.expanding import Expansions
+from agentdash.sessions.agents.capabilities import Expansions
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.rules.prompts.chain import Predecessor, chained_prompt

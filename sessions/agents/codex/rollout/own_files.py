@@ -1,9 +1,12 @@
-"""codex's own transcripts: the diffs that its stream lacks (seen with codex-cli 0.169.0).
+"""codex's own files about a thread: its transcript with prompts, and with the diffs that the stream lacks (0.169.0).
 
 A thread's transcript is ``$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl``.  Later turns are
 appended to it, and ``codex archive`` moves it to ``$CODEX_HOME/archived_sessions/``.  It may have gigabytes, and almost
 none of its lines are about files (docs/protocols/codex.md, "Rollouts").  A sub-agent's edits are in its own transcript,
 which is not searched.
+
+codex writes a prompt as a message of the user before it calls the model.  A moment later a live codex writes the id
+with which it was sent the prompt.
 """
 
 import os
@@ -12,24 +15,23 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from agentdash.sessions.agents.capabilities import RecordedEdit
+from agentdash.sessions.agents.codex.item_steps import change_of
 from agentdash.sessions.agents.names import UUID
-from agentdash.sessions.agents.parsing.json_lines import UNREADABLE
+from agentdash.sessions.agents.parsing.json_lines import UNREADABLE, decoded
 from agentdash.sessions.agents.parsing.line_parts import parts
-from agentdash.sessions.agents.parsing.recorded_edits import RecordedChange, RecordedEdit
+from agentdash.sessions.agents.parsing.sent_prompt import SentPrompt, has_prompt, is_readable, is_since, marked_parts
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
-from agentdash.sessions.storage.files.line_reader import LineReader
-from agentdash.sessions.text.unified_diff import Diff, created, deleted, diff_of
+from agentdash.sessions.model.session import Change
+from agentdash.sessions.storage.files.line_reader import LINE_CAP, LineReader
 
 MOST_FOLDERS = 5_000
 """Day folders that are searched if a thread is not found at its day: thirteen years."""
 
 MOST_ENTRIES = 100_000
 """Entries of one folder that are checked."""
-
-LINE_CAP = 64 << 20
-"""Bytes; an edit on a longer line is not read."""
 
 
 class _Change(Struct):
@@ -73,8 +75,11 @@ def find_rollout(home: Path, thread: str, at: int) -> Path | None:
     if not UUID.fullmatch(thread):
         return None
     sessions = home / "sessions"
-    near = (sessions / day for day in _days(_born(thread) or at))
-    folders = chain(near, [home / "archived_sessions"], islice(_all_days(sessions), MOST_FOLDERS))
+    # A UUID of version 7 begins with the time at which the thread was made, UTC ms.
+    near = (sessions / day for day in _days(int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else at))
+    months = (month for year in _subfolders(sessions) for month in _subfolders(year))
+    days = (day for month in months for day in _subfolders(month))
+    folders = chain(near, [home / "archived_sessions"], islice(days, MOST_FOLDERS))
     return next(filter(None, (_in_folder(folder, thread) for folder in folders)), None)
 
 
@@ -111,19 +116,9 @@ def _edit(line: bytes) -> RecordedEdit | None:
     return RecordedEdit(at=done.completed_at_ms, changes=tuple(changes))
 
 
-def _recorded(path: str, change: _Change) -> RecordedChange:
-    return RecordedChange(path=path, kind=change.type, diff=_diff(change), moved_to=change.move_path)
-
-
-def _diff(change: _Change) -> Diff | None:
-    if change.type == "add":
-        return created(change.content)
-    return deleted(change.content) if change.type == "delete" else diff_of(change.unified_diff)
-
-
-def _born(thread: str) -> int | None:
-    """Return the start of the thread, UTC ms: a UUID of version 7 begins with it; None for another id."""
-    return int(thread[:8] + thread[9:13], 16) if thread[14] == "7" else None
+def _recorded(path: str, change: _Change) -> Change:
+    text = change.content if change.type in ("add", "delete") else change.unified_diff
+    return change_of(path, change.type, text, change.move_path)
 
 
 def _days(at: int) -> Iterator[str]:
@@ -135,14 +130,8 @@ def _days(at: int) -> Iterator[str]:
         return
 
 
-def _all_days(sessions: Path) -> Iterator[Path]:
-    """Yield every day's folder, newest first."""
-    for year in _subfolders(sessions):
-        for month in _subfolders(year):
-            yield from _subfolders(month)
-
-
 def _subfolders(folder: Path) -> list[Path]:
+    """Return the folders of a year, a month or a day, newest first."""
     try:
         with os.scandir(folder) as entries:
             names = [e.name for e in islice(entries, MOST_ENTRIES) if e.name.isdigit() and e.is_dir()]
@@ -162,3 +151,80 @@ def _in_folder(folder: Path, thread: str) -> Path | None:
     except OSError:
         return None
     return None
+
+
+class _Text(Struct):
+    text: str = ""
+
+
+class _Receipt(Struct):
+    type: str = ""
+    client_id: str | None = None
+
+
+class _Said(Struct):
+    type: str = ""
+    role: str = ""
+    item: _Receipt | None = None
+    content: list[_Text] = field(default_factory=list)
+
+
+class _SaidLine(Struct):
+    type: str = ""
+    timestamp: str = ""
+    payload: _Said = field(default_factory=_Said)
+
+
+_BOUNDS = frozenset({"task_started", "task_complete", "turn_aborted"})
+"""The events with which turns begin and end."""
+
+_LIVE_MARKS = (b'"user"', b'"UserMessage"', *(f'"{bound}"'.encode() for bound in _BOUNDS))
+"""Bytes of which each line about a live prompt has one."""
+
+
+def transcript_has(home: Path, sent: SentPrompt) -> bool | None:
+    """Return whether the transcript of a prompt's thread has the prompt; None if that cannot be told."""
+    if "--ephemeral" in sent.launch.argv or not is_readable(home):
+        return None
+    if sent.agent_session is None:
+        return None  # the thread has no name yet, and copies of a session have the same first prompt
+    path = find_rollout(home, sent.agent_session, sent.at)
+    try:
+        if path is not None and sent.key:
+            return _has_live_prompt(path, sent)
+        return path is not None and has_prompt(path, sent, (b'"response_item"', b'"user"'), _read)
+    except OSError:
+        return None
+
+
+def _has_live_prompt(path: Path, sent: SentPrompt) -> bool:
+    """Return whether a transcript has the id of a prompt, or its text as the last message of a turn that never ended.
+
+    codex may be killed between the text and the id.
+
+    Raises:
+        OSError: the transcript cannot be read.
+    """
+    last: str | None = None
+    for line in marked_parts(path, lambda line: any(mark in line for mark in _LIVE_MARKS)):
+        if (prompt := _read(line)) is not None:
+            last = prompt[0] if is_since(prompt[1], sent.at) else None
+            continue
+        event = decoded(line, _SaidLine)
+        if event is None or event.type != "event_msg":
+            continue
+        payload = event.payload
+        if payload.item is not None and payload.item.type == "UserMessage":
+            if payload.item.client_id == sent.key:
+                return True
+            last = None
+        elif payload.type in _BOUNDS:
+            last = None
+    return last is not None and last.strip() == sent.text.strip()
+
+
+def _read(line: bytes) -> tuple[str, str] | None:
+    event = decoded(line, _SaidLine)
+    if event is None or (event.type, event.payload.type, event.payload.role) != ("response_item", "message", "user"):
+        return None
+    return "\n".join(part.text for part in event.payload.content), event.timestamp
