@@ -57,7 +57,8 @@ def watched(
 ) -> list[object]:
     """Return bytes a second and CPU in percent while agentdash runs with these arguments over SSH, after some keys."""
     relay = Relay(int(client()[client().index("-p") + 1]))
-    env = f"env AGENTDASH_HOME={here.home} AGENTDASH_CONFIG={here.config} LC_ALL=C.UTF-8 TERM=xterm-256color"
+    env = f"env AGENTDASH_HOME={here.home} AGENTDASH_CONFIG={here.config} PYTHONPATH={os.environ['PYTHONPATH']}"
+    env += " LC_ALL=C.UTF-8 TERM=xterm-256color"
     command = f"echo pid=$$=; exec {env} {sys.executable} -m agentdash {arguments}"
     terminal = Terminal([*client(relay.port), command])
     try:

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -80,10 +81,11 @@ def test_watch_that_only_looks_settles_nothing(
     cli: Cli, manager: SessionManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = manager.run(["true"])
+    on_a_screen = SimpleNamespace(isatty=lambda: True)
     opened: list[bool] = []
     settled: list[bool] = []
     monkeypatch.setattr("agentdash.tui.startup.check_terminal", lambda: None)
-    monkeypatch.setattr("agentdash.tui.cli.commands.reading.following._has_screen", lambda: True)
+    monkeypatch.setattr("agentdash.tui.cli.commands.reading.following.sys", SimpleNamespace(stdout=on_a_screen))
     monkeypatch.setattr(
         "agentdash.tui.startup.open_dashboard", lambda *_, read_only, **__: opened.append(read_only) or 0
     )

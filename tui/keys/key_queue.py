@@ -117,7 +117,7 @@ class Presence:
         return present and need in (None, AttentionKind.DONE)
 
 
-PATIENCE_SECONDS = 2.0
+PATIENCE_SECONDS = 10.0
 """Maximum time that the next key waits for the end of the previous one."""
 
 ROUNDS = 3
@@ -168,7 +168,7 @@ class KeysInOrder(App[Result]):
 
     @contextmanager
     def keys_held(self) -> Iterator[None]:
-        """Hold typed keys for at most two seconds, because they belong to a dialog that is about to open."""
+        """Hold typed keys, at most :data:`PATIENCE_SECONDS`: they belong to a dialog that is about to open."""
         self._holders += 1
         try:
             yield

@@ -3,6 +3,7 @@
 Each test chooses what the agent does.  It is no part of agentdash: ``sitecustomize.py`` beside this package adds it.
 """
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -119,10 +120,11 @@ class Scripted(Agent):
                 raise UsageError(unknown_script(name))
         plain = _argv("player", script, request, settings)
         if not settings.live:
-            return Command(argv=plain, stdin=request.prompt, model=model)
+            return Command(argv=plain, stdin=request.prompt, env=_ENV, model=model)
         return Command(
             argv=_argv("live_player", first, request, settings, "--approvals", settings.approvals),
             stdin=request.prompt,
+            env=_ENV,
             model=model,
             transport=TRANSPORT,
             plain_argv=plain,
@@ -131,6 +133,11 @@ class Scripted(Agent):
     def recognizes(self, kind: str | None, event: Mapping[str, Any]) -> bool:
         """Return whether this is a first line or a command event."""
         return kind in _EVENTS and ("conversation" in event or "id" in event)
+
+
+_FOLDER = Path(__file__).parents[1]
+_ENV = {"PYTHONPATH": os.pathsep.join(map(str, (_FOLDER, _FOLDER.parents[1] / "src")))}
+"""A runner of another installation starts the player too."""
 
 
 def _argv(player: str, script: str, request: LaunchRequest, settings: ScriptedSettings, *more: str) -> tuple[str, ...]:
