@@ -295,6 +295,16 @@ class Driver:
     async def shows(self, text):
         await self.until(lambda: text in self.text(), repr(text))
 
+    async def will_run(self, words):
+        """Wait until the dialog of a new session shows these words of its command, however its lines are broken."""
+
+        def command():
+            place = self.app.screen.query_one("#new-plan").region
+            lines = self.text().splitlines()[place.y : place.bottom]
+            return " ".join(line[place.x : place.right].strip() for line in lines)
+
+        await self.until(lambda: words in command(), f"the command {words!r}")
+
     async def select(self, sid):
         self.main.table.select(sid)
         await self.until(lambda: self.main.table.selected.id == sid and self.manager.trajectories.get(sid))

@@ -651,10 +651,9 @@ async def test_the_dialog_shows_the_exact_command(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.shows(f"$ codex exec --json --skip-git-repo-check -C {here('/home/ann/code/api')} -s workspace-write -")
+        await d.will_run(f"$ codex exec --json --skip-git-repo-check -C {here('/home/ann/code/api')} -s workspace-write -")
         await d.press("tab", "tab", "right", "tab", "tab", *"o3", *["tab"] * 6, *"--color never -i 'a b.png'")
-        await d.shows("-m o3 -s")
-        await d.shows("danger-full-access --color never -i 'a b.png' -")
+        await d.will_run("-m o3 -s danger-full-access --color never -i 'a b.png' -")
 
 
 async def test_folders_are_completed_and_recalled(dashboard, tmp_path):
@@ -689,7 +688,7 @@ async def test_capital_n_starts_one_like_the_selected(dashboard, manager):
         await d.press("N")
         await d.screen(NewSessionScreen)
         await d.shows("rename the store")
-        await d.shows("-s read-only")
+        await d.will_run("-s read-only")
         await d.press("enter")
         await d.begun("rename the store", "codex", None, "/home/ann/code/api", options)
 

@@ -108,7 +108,7 @@ async def starts_one_like_the_selected(d, keys):
     await d.select("stopped1")
     await keys("new_like")
     await d.screen(NewSessionScreen)
-    await d.shows("-s read-only")
+    await d.will_run("-s read-only")
 
 
 @scenario("new_after", "wait_for", "start_waiting")

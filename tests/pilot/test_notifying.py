@@ -37,6 +37,19 @@ class Written:
         return text in self._all
 
 
+class Timed:
+    """The app, whose timers end when the test says so."""
+
+    def __init__(self, app, due):
+        self._app, self._due = app, due
+
+    def set_timer(self, _, call):
+        self._due.append(call)
+
+    def __getattr__(self, name):
+        return getattr(self._app, name)
+
+
 @pytest.fixture(autouse=True)
 def in_no_terminal_in_particular(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -231,7 +244,7 @@ async def test_what_comes_while_a_batch_is_claimed_is_told_after_it_as_one(dashb
     async with dashboard(notify=notifying()) as d:
         written = Written(d)
         due = []
-        d.app.notifier._later = lambda _, tell: due.append(tell)
+        d.app.notifier._host = Timed(d.app, due)
         ends(d, "running1", Status.DONE)
         await d.until(lambda: due)
         due.pop()()
