@@ -651,7 +651,9 @@ async def test_the_dialog_shows_the_exact_command(dashboard):
     async with dashboard() as d:
         await d.press("n")
         await d.screen(NewSessionScreen)
-        await d.will_run(f"$ codex exec --json --skip-git-repo-check -C {here('/home/ann/code/api')} -s workspace-write -")
+        await d.will_run(
+            f"$ codex exec --json --skip-git-repo-check -C {here('/home/ann/code/api')} -s workspace-write -"
+        )
         await d.press("tab", "tab", "right", "tab", "tab", *"o3", *["tab"] * 6, *"--color never -i 'a b.png'")
         await d.will_run("-m o3 -s danger-full-access --color never -i 'a b.png' -")
 
