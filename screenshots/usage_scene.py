@@ -26,8 +26,8 @@ SCENES: dict[str, tuple[tuple[int, int], str, Callable[[Dashboard, Pilot[Any]], 
 
 
 def prepare(manager: SessionManager) -> None:
-    """Let a manager without sessions answer with the figures of the tests."""
-    from pilot.fake_usage import MONTH, TODAY, FakeUsage
+    """Record the figures of the tests in an empty state folder."""
+    from pilot.month import MONTH, TODAY, record
 
-    manager.reader.usage = FakeUsage(MONTH).usage  # type: ignore[method-assign]
+    record(manager.store.database, MONTH)
     usage.day_of = lambda _: TODAY  # type: ignore[assignment]

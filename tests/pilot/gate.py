@@ -32,7 +32,7 @@ class Gate:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Let the call inside be one to whose answer nobody waits."""
+        """Tell the driver not to wait for the answer of the call in this block."""
         call = CALL.get()
         HELD.add(call)
         try:

@@ -40,6 +40,7 @@ from agentdash.sessions.storage.queries import Recipe
 from agentdash.sessions.storage.turns.claim import Outcome, Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
 from pilot.gate import Gate
+from pilot.month import record
 
 OWNER = Owner(pid=2**22 - 2, start=1, boot_id=processes.boot_id(), pid_ns=processes.pid_namespace())
 GONE = (2**22 - 3, 1)
@@ -296,11 +297,7 @@ class House(SessionManager):
 
     def use(self, rows) -> None:
         """Record what was used, as rows of the sums of each quarter of an hour."""
-        with self.store.database.transaction() as db:
-            for number, row in enumerate(rows):
-                whole = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
-                marks = ", ".join("?" * len(whole))
-                db.execute(f"INSERT INTO use_sums ({', '.join(whole)}) VALUES ({marks})", tuple(whole.values()))
+        record(self.store.database, rows)
 
     def enqueue(self, session_id: str, *texts: str) -> None:
         """Send prompts to a session that cannot take them now, the first a minute ago, the next two minutes ago..."""
@@ -311,7 +308,7 @@ class House(SessionManager):
                 db.execute("UPDATE queue SET created_at = ? WHERE id = ?", (asked, sent.prompt.id))
 
     def unconfirm(self, session_id: str, turn: int, text: str) -> None:
-        """Let nobody know whether the agent got the prompt of a turn."""
+        """Record that a prompt was sent without a receipt from the agent."""
         with self.store.database.transaction() as db:
             db.execute(
                 "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'seen', ?)",

@@ -28,6 +28,15 @@ def used(session, ago, model, tokens, *, missing=0, tokens_missing=0, **cost):
     }
 
 
+def record(database, rows):
+    """Write such rows into a database."""
+    with database.transaction() as db:
+        for number, row in enumerate(rows):
+            whole = {"turn": 1000 + number, "price_as_of": "", "missing": 0} | row
+            marks = ", ".join("?" * len(whole))
+            db.execute(f"INSERT INTO use_sums ({', '.join(whole)}) VALUES ({marks})", tuple(whole.values()))
+
+
 MONTH = [
     used("done0001", 0, "opus-4-8", 400_000, reported_usd=2.1),
     used("waiting1", 0, "gpt-5.5", 220_000, computed_usd=0.9),

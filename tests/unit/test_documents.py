@@ -1,5 +1,6 @@
-"""The README is short, every link of a document has a target, and every command that the guide shows exists."""
+"""The README is short; links have targets, and commands of the guide and what the pictures import exist."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,3 +152,10 @@ def test_a_broken_link_is_found(text: str, broken: list[str]) -> None:
 )  # fmt: skip
 def test_an_unknown_command_is_found(text: str, unknown: list[str]) -> None:
     assert [word for words in calls_in(text) for word in unknown_words(words)] == unknown
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "screenshots").glob("*.py")), ids=lambda path: path.stem)
+def test_what_the_pictures_import_is_there(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("agentdash", "pilot"):
+            exec(ast.unparse(node), {})
