@@ -193,6 +193,8 @@ class Clerk:
         for key, ask in list(self._asks.items()):
             if key.encode("utf-8", "replace").decode() not in known:
                 self._ask(ask)
+                if key not in self._open:
+                    return  # a database that is locked holds up the turn once, not once for each ask
 
     def _note_due(self, recorded: RecordedAsk) -> None:
         if recorded.due_at is not None and recorded.answer is None:

@@ -273,6 +273,17 @@ def test_an_ask_that_could_not_be_recorded_is_recorded_once_it_can_be(session, m
     assert (ask.state, ask.ask.body, clerk.unanswered()) == (AskState.OPEN, "rm x", ask.id)
 
 
+def test_asks_that_cannot_be_recorded_hold_up_the_turn_once(session, monkeypatch):
+    clerk = _cannot_be_recorded(session, monkeypatch, times=5)
+    for key in ("a", "b", "c"):
+        clerk.hear(Asked(Ask(key=key, kind=AskKind.COMMAND, title=f"run: {key}", body=key)))
+    clerk.advance()
+    clerk.advance()
+    assert session.asks == []
+    clerk.advance()
+    assert [one.ask.key for one in session.asks] == ["a", "b", "c"]
+
+
 def test_an_ask_that_its_agent_withdraws_before_it_could_be_recorded_is_on_record(session, monkeypatch):
     clerk = _cannot_be_recorded(session, monkeypatch, times=1)
     clerk.hear(Asked(Ask(key="q", kind=AskKind.COMMAND, title="run: rm x", body="rm x")))
