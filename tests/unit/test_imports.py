@@ -137,6 +137,14 @@ def test_the_command_line_does_not_load_the_screen(argv):
     assert roots & {"textual", "rich", "watchfiles"} == set()
 
 
+def test_what_prints_does_not_load_the_screen():
+    names = {name_of(path) for path in modules("tui/render") + modules("tui/cli")}
+    names.remove("agentdash.tui.cli.reference")  # it writes the documents of the keys
+    code = "\n".join(f"import {name}" for name in sorted(names))
+    roots = {name.split(".")[0] for name in loaded_by(code)}
+    assert roots & {"textual", "rich", "watchfiles"} == set()
+
+
 def test_a_list_loads_the_module_of_its_verb_and_no_steps():
     code = (
         "import agentdash.tui.cli.main as cli, contextlib, io\n"

@@ -2,12 +2,14 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import on
+from textual.color import Color
 from textual.events import Blur, DescendantBlur, DescendantFocus, Focus
 from textual.geometry import Size
 from textual.message import Message
@@ -16,7 +18,33 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentdash.sessions.text.sanitize import cell_width
-from agentdash.widgets.drawing.roles import ROLES, Ground, resolved
+from agentdash.widgets.drawing.roles import ROLES, Look
+
+
+class Ground(NamedTuple):
+    """The theme and the widget on which roles are painted."""
+
+    variables: Mapping[str, str]
+    """The variables of the theme."""
+    style: Style
+    """The style of the widget; its bold and italic are kept."""
+    background: Color
+    color: Color
+
+
+def resolved(look: Look, on: Ground) -> Style:
+    """The style of a look on a widget."""
+    background = on.background + _color(on.variables[look.ground]) if look.ground else on.background
+    color = _color(on.variables[look.color]) if look.color else on.color
+    flags = Style.parse(on.variables.get(look.flags, look.flags))
+    colors = Style.from_color((background + color).rich_color, background.rich_color)
+    return on.style.without_color + flags + colors
+
+
+def _color(value: str) -> Color:
+    """A colour in style sheet syntax; ``auto 87%`` is the most readable colour on the background."""
+    word, _, share = value.partition(" ")
+    return Color.automatic(float(share.rstrip("%") or 100)) if word == "auto" else Color.parse(value)
 
 
 class Painter:

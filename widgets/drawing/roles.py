@@ -1,14 +1,10 @@
-"""The roles of texts, and the style that a theme gives each of them.
+"""The roles of texts, and the looks that a theme gives each of them.
 
 A widget names the meaning of a text (``failure``, ``dim``); the theme chooses its style.  Roles are resolved from the
 variables of the theme, not from nodes of a style sheet: Textual would restyle each node at every focus change, once
 per widget."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
-
-from rich.style import Style
-from textual.color import Color
 
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.text.unified_diff import ADDED, HUNK, REMOVED
@@ -82,32 +78,6 @@ ROLES = {
     "cursor-blurred": Look(ground="cursor-blurred", flags="cursor-blurred-style"),
 }
 """Every role, and the theme variables that it uses."""
-
-
-class Ground(NamedTuple):
-    """The theme and the widget on which roles are painted."""
-
-    variables: Mapping[str, str]
-    """The variables of the theme."""
-    style: Style
-    """The style of the widget; its bold and italic are kept."""
-    background: Color
-    color: Color
-
-
-def resolved(look: Look, on: Ground) -> Style:
-    """The style of a look on a widget."""
-    background = on.background + _color(on.variables[look.ground]) if look.ground else on.background
-    color = _color(on.variables[look.color]) if look.color else on.color
-    flags = Style.parse(on.variables.get(look.flags, look.flags))
-    colors = Style.from_color((background + color).rich_color, background.rich_color)
-    return on.style.without_color + flags + colors
-
-
-def _color(value: str) -> Color:
-    """A colour in style sheet syntax; ``auto 87%`` is the most readable colour on the background."""
-    word, _, share = value.partition(" ")
-    return Color.automatic(float(share.rstrip("%") or 100)) if word == "auto" else Color.parse(value)
 
 
 ENDING_ROLES = {

@@ -7,7 +7,8 @@ from rich.style import Style
 from textual.color import Color
 
 from agentdash.tui.themes import THEMES, after
-from agentdash.widgets.drawing.roles import ROLES, VARIABLES, Ground, resolved
+from agentdash.widgets.drawing.painted_view import Ground, resolved
+from agentdash.widgets.drawing.roles import ROLES, VARIABLES
 
 OWN = {name: theme for name, theme in THEMES.items() if name != "terminal"}
 MEANINGS = ("text-primary", "text-warning", "text-error", "text-success")
