@@ -344,6 +344,7 @@ async def test_conversation(dashboard, screen, manager, key, size):
         await d.select("done0001")
         await d.press("enter")
         await d.shows("went back")
+        await d.until(lambda: "✓" not in d.text().splitlines()[0], "it to count as read")
         await d.press("g", "j", "j", key)
         await d.screen(ConversationScreen)
         assert drawn(d.app) == screen
