@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,7 +17,7 @@ from agentdash.sessions.text.units import size
 from agentdash.tui._textual_hacks import counted_writes
 from agentdash.tui.keys.actions import Place
 from agentdash.tui.keys.availability import ActionTarget
-from agentdash.tui.keys.footer import key_line, valid_keys
+from agentdash.tui.keys.footer import Pairs, key_line, valid_keys
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.widgets.drawing.text_lines import Line
 
@@ -103,6 +104,8 @@ class Foot(Horizontal):
         super().__init__(id="foot")
         self._table = table
         self._note = note
+        self._pairs: Callable[[int], Pairs] | None = None
+        """Returns the valid keys that fit into a width."""
         self._keys = Line(id="keys")
         self.meter = CostMeter()
 
@@ -117,7 +120,11 @@ class Foot(Horizontal):
         Args:
             in_field: True if the user writes in a field of the place.
         """
+        self._pairs = partial(valid_keys, keymap, place, target.can, in_field=in_field, table=self._table)
         width = self._keys.size.width or self.screen.size.width
-        line = key_line(valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table))
         note = Content.styled(self._note, "$text-warning")
-        self._keys.show_text(Content("   ").join(part for part in (note, line) if part))
+        self._keys.show_text(Content("   ").join(part for part in (note, self.keys_in(width)) if part))
+
+    def keys_in(self, width: int) -> Content:
+        """Return the most important of the valid keys that fit into ``width`` cells."""
+        return key_line(self._pairs(width)) if self._pairs is not None else Content()

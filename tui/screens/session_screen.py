@@ -10,6 +10,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
+from textual.content import Content
 from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
@@ -183,6 +184,11 @@ class SessionScreen(Screen[None]):
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
         self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, HistoryInput))
+        self.requests.message.follow(self)
+
+    def keys_in(self, width: int) -> Content:
+        """Return the valid keys that fit beside a message."""
+        return self.foot.keys_in(width)
 
     @property
     def _place(self) -> Place:

@@ -51,12 +51,12 @@ def no_conversation(session: Session) -> str:
 
 def fork_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that forks."""
-    return f'Fork "{title(session, 40)}" at {place_words(here.turn, here.step)}'
+    return f'Fork "{title(session)}" at {place_words(here.turn, here.step)}'
 
 
 def rewind_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that goes back."""
-    return f'Go back to {place_words(here.turn, here.step)} of "{title(session, 40)}"?'
+    return f'Go back to {place_words(here.turn, here.step)} of "{title(session)}"?'
 
 
 def undo_title(mark: Mark) -> str:
@@ -66,7 +66,7 @@ def undo_title(mark: Mark) -> str:
 
 def compact_title(session: Session) -> str:
     """Return the title of the dialog that compacts."""
-    return f'Compact "{title(session, 40)}"'
+    return f'Compact "{title(session)}"'
 
 
 def kept(here: "Here", last: Step | None) -> Fact:
@@ -121,16 +121,6 @@ def asked_again(here: "Here", draft: str) -> list[Fact]:
     return [("prompt", f"{comes}: {one_line(shorten(draft or here.prompt, _FIRST_LINE))}")]
 
 
-def went_back(effect: "Effect", undo_key: str) -> str:
-    """Return the message after a step back."""
-    return f"Went back to {effect.place}: {amount(effect.hidden)} hidden. {undo_key} takes it back."
-
-
-def took_back(mark: Mark) -> str:
-    """Return the message after a mark was taken back."""
-    return f"Taken back: {mark_words(mark)}."
-
-
 def taken_back(mark: Mark, effect: "Effect") -> list[Fact]:
     """Return the effect of taking a mark back."""
     shows, gone = effect.shown, effect.hidden
@@ -153,4 +143,4 @@ def lost(key: str) -> str:
 
 def dialog_title(session: Session) -> str:
     """Return the title of the dialog that continues a session."""
-    return f'Continue "{one_line(session.label, 50)}"'
+    return f'Continue "{title(session)}"'

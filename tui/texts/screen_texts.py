@@ -84,9 +84,10 @@ def not_offered(agent: str) -> str:
     return f"This version of agentdash cannot start {agent}."
 
 
-def title(session: Session, width: int = 40) -> str:
-    """Return the session's title on one line; a copy keeps its number."""
-    return cut_title(one_line(session.label), width)
+def title(session: Session, width: int | None = None) -> str:
+    """Return the session's title on one line, cut to ``width`` cells if it is given; a copy keeps its number."""
+    whole = one_line(session.label)
+    return whole if width is None else cut_title(whole, width)
 
 
 def unread(session: Session) -> str:
