@@ -100,11 +100,14 @@ class _FaithfulCompositor(Compositor):
 
 
 def _calm_screens() -> None:
-    """Mend two faults of all screens, unless another Textual has other names for what is mended.
+    """Mend three faults of all screens, unless another Textual has other names for what is mended.
 
     A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
     size.  So two sizes in the queue, as at a start, bring each other back without end.  For an old size, the terminal's
     own is laid out here, or nothing if it is laid out already.
+
+    A screen that another one covers is laid out for a new size, but gets no ``Resize``: its classes would stay those of
+    the old size, also when it comes back.
 
     A change below a dialog marks the whole screen as changed, because the screen below marks its own regions again, and
     the first such region is all of it.
@@ -122,6 +125,9 @@ def _resized(original: Callable[..., Any]) -> Callable[..., Any]:
         elif screen._compositor.size != size:
             # In the queue, it can have taken the place of the terminal's new size, which would never be laid out.
             await original(screen, events.Resize(size, size))
+        if screen is screen.app.screen:
+            for covered in screen.app.screen_stack[:-1]:
+                covered.post_message(events.Resize(size, size))
         event.stop()
 
     on_resize.mended = True  # type: ignore[attr-defined]
