@@ -75,6 +75,21 @@ def lay_out(screen: Screen[Any]) -> bool:
     return True
 
 
+def set_size_classes(screen: Screen[Any]) -> None:
+    """Give a screen the classes of the terminal's size at once.
+
+    Textual does so behind the screen's own handlers of a ``Resize``, and a screen below a dialog can get only one: what
+    its handlers decide by its classes would be decided for the old size.
+    """
+    app = screen.app
+    now: set[str] = set()
+    every: list[tuple[int, str]] = []
+    for cells, breakpoints in zip(app.size, (app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), strict=True):
+        now |= screen._get_breakpoint_classes(cells, breakpoints)
+        every += breakpoints
+    screen.update_classes({name: name in now for _, name in every}, animate=False)
+
+
 def send_every_resize(screen: Screen[Any]) -> None:
     """Let each widget of a new screen get a ``Resize`` and a ``Show`` when it comes back to the screen.
 
@@ -100,14 +115,11 @@ class _FaithfulCompositor(Compositor):
 
 
 def _calm_screens() -> None:
-    """Mend three faults of all screens, unless another Textual has other names for what is mended.
+    """Mend two faults of all screens, unless another Textual has other names for what is mended.
 
     A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
     size.  So two sizes in the queue, as at a start, bring each other back without end.  For an old size, the terminal's
     own is laid out here, or nothing if it is laid out already.
-
-    A screen that another one covers is laid out for a new size, but gets no ``Resize``: its classes would stay those of
-    the old size, also when it comes back.
 
     A change below a dialog marks the whole screen as changed, because the screen below marks its own regions again, and
     the first such region is all of it.
@@ -125,9 +137,6 @@ def _resized(original: Callable[..., Any]) -> Callable[..., Any]:
         elif screen._compositor.size != size:
             # In the queue, it can have taken the place of the terminal's new size, which would never be laid out.
             await original(screen, events.Resize(size, size))
-        if screen is screen.app.screen:
-            for covered in screen.app.screen_stack[:-1]:
-                covered.post_message(events.Resize(size, size))
         event.stop()
 
     on_resize.mended = True  # type: ignore[attr-defined]
