@@ -274,7 +274,7 @@ async def test_a_live_session_at_work_is_steered_and_keeps_its_process(dashboard
         await d.shows("Ends the turn and keeps its process")
         await d.press("y")
         await d.requested("running1", "interrupt")
-        await d.shows("(turn 1): its process was kept")
+        await d.shows(": process kept")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -299,7 +299,7 @@ async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard
         await d.press(*"no, the other one", "ctrl+t")
         await d.requested("running1", "stop")
         await d.sent("running1", "no, the other one")
-        await d.shows("Sent: turn 2.")
+        await d.shows("· sent (turn 2)")
 
 
 async def test_a_session_at_rest_offers_no_interruption(dashboard):

@@ -20,7 +20,7 @@ from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.state.message_log import MessageLog, record
 from agentdash.tui.texts.act_texts import Said
-from agentdash.widgets.drawing.text_lines import NARROW, Kind, MessageLine, message_rows
+from agentdash.widgets.drawing.text_lines import MARKS, NARROW, Kind, MessageLine, message_rows
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
     Remedy.WAIT_OR_STOP: ("Busy until its turn ends. {} to stop it.", "stop"),
@@ -120,9 +120,10 @@ KEYS_LEAST = 20
 
 def _rows(text: str, kind: Kind, width: int) -> list[str]:
     """Return the lines of a message; the titles in it are cut before it takes the place of the keys."""
-    if isinstance(text, Said) and kind is Kind.INFORMATION:
-        return message_rows(text.fitted(width - KEYS_LEAST if width >= NARROW else width), kind, width)
-    return message_rows(text, kind, width)
+    if not isinstance(text, Said):
+        return message_rows(text, kind, width)
+    room = width - KEYS_LEAST * (width >= NARROW and kind is Kind.INFORMATION) - len(MARKS[kind])
+    return message_rows(text.fitted(room), kind, width)
 
 
 T = TypeVar("T")

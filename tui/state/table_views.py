@@ -77,7 +77,7 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def words(self) -> list[str]:
-        """What chooses the shown sessions, in words."""
+        """The filters, in words."""
         quick = QUICK[self.quick][0] if self.quick in QUICK else ""
         folder = f"only {place(self.folder)}" if self.folder else ""
         return [part for part in (f"/{self.filter}" if self.filter else "", quick, folder) if part]
@@ -116,7 +116,7 @@ class ChosenSessions(View, frozen=True, kw_only=True):
 
     @property
     def words(self) -> list[str]:
-        """Their name, and what chooses among them."""
+        """Their name, and the filters."""
         return [self.named, *super().words]
 
     @property

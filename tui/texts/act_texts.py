@@ -140,7 +140,7 @@ def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> 
     """Return that a turn was interrupted, and what became of its processes."""
     after = f"{HINT}sent{_place(sent_after)}" if sent_after is not None else ""
     by_agent = not any(process.signal or not process.observed for process in receipt.ended)
-    kept = "its process was kept" if session.steers and by_agent and not receipt.left else ""
+    kept = "process kept" if session.steers and by_agent and not receipt.left else ""
     ended = receipt.summary() if receipt.ended or not kept else ""
     return Said("Interrupted ", session, f" (turn {session.turn}): {'; '.join(filter(None, (kept, ended)))}{after}")
 

@@ -8,6 +8,7 @@ from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.text.sanitize import one_line, shorten
 from agentdash.sessions.text.units import count
+from agentdash.tui.texts.act_texts import Said
 from agentdash.tui.texts.screen_texts import title
 from agentdash.widgets.drawing.short_forms import place
 
@@ -36,17 +37,17 @@ _FIRST_LINE = 200
 
 def busy(session: Session) -> str:
     """Return why the conversation of a session cannot be changed now."""
-    return f'"{title(session)}" is {session.status}: its conversation can be changed when the turn has ended.'
+    return Said(session, f" is {session.status}: its conversation can be changed when the turn has ended.")
 
 
 def in_trash(session: Session) -> str:
     """Return why the conversation of a deleted session cannot be changed."""
-    return f'"{title(session)}" is in the trash.'
+    return Said(session, " is in the trash.")
 
 
 def no_conversation(session: Session) -> str:
     """Return why a session has no conversation to change."""
-    return f'"{title(session)}" is a plain command: it has no conversation.'
+    return Said(session, " is a plain command: it has no conversation.")
 
 
 def fork_title(session: Session, here: "Here") -> str:

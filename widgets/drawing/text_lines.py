@@ -83,7 +83,7 @@ class Kind(StrEnum):
 
 
 _STYLES = {Kind.ERROR: "bold $text-error", Kind.WARNING: "$text-warning", Kind.INFORMATION: "$foreground"}
-_MARKS = {Kind.ERROR: "✗ ", Kind.WARNING: "! ", Kind.INFORMATION: ""}
+MARKS = {Kind.ERROR: "✗ ", Kind.WARNING: "! ", Kind.INFORMATION: ""}
 
 NARROW = 70
 """Cells below which a long error takes two lines."""
@@ -135,7 +135,7 @@ def message_rows(text: str, kind: Kind, width: int) -> list[str]:
 
     A message that is longer ends with ``…``: the log has all of it.
     """
-    whole = _MARKS[kind] + one_line(text)
+    whole = MARKS[kind] + one_line(text)
     if kind is not Kind.ERROR or width >= NARROW or cell_width(whole) <= width:
         return [cut(whole, width)]
     first, *rest = wrap(whole, width)

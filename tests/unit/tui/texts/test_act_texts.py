@@ -98,9 +98,9 @@ def test_an_interrupt_names_the_session_and_what_became_of_its_process():
     own = Ended(pid=4, command="sleep 5", signal=None, observed=True)
     cleared = Receipt(session="s1", status=Status.STOPPED, ended=(own,))
     killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
-    assert acts.interrupted(one, nothing, None) == 'Interrupted "Triage" (turn 3): its process was kept'
+    assert acts.interrupted(one, nothing, None) == 'Interrupted "Triage" (turn 3): process kept'
     assert acts.interrupted(one, cleared, None) == (
-        'Interrupted "Triage" (turn 3): its process was kept; 1 process ended (by agent 1), 0 left'
+        'Interrupted "Triage" (turn 3): process kept; 1 process ended (by agent 1), 0 left'
     )
     assert acts.interrupted(one, killed, sent(one, turn=4)) == (
         'Interrupted "Triage" (turn 3): 1 process ended (SIGKILL 1), 0 left · sent (turn 4)'
