@@ -74,6 +74,12 @@ class WatchScreen(SessionScreen):
         """Return the sessions of the panes."""
         return self._sessions
 
+    def pane_for(self, session: Session) -> SessionPane | None:
+        """Give the keys to the pane of a session."""
+        number = next(at for at, one in enumerate(self._sessions) if one.id == session.id)
+        self.set_focus(self.details[number].steps)
+        return self.details[number]
+
     @property
     def reading(self) -> frozenset[str]:
         """Ids of all sessions: they are side by side."""
@@ -105,6 +111,7 @@ class WatchScreen(SessionScreen):
                 self._sessions[number] = newest
                 self.details[number].viewer.read_on()
                 self.mark_seen(newest)
+        self.answers.changed()
         self.show_words()
 
     async def action_back(self) -> None:
