@@ -473,7 +473,7 @@ async def test_unfinished_answers_are_kept_when_the_card_closes_and_secret_ones_
     secret = Question(key="token", text="Token", secret=True)
     port = Question(key="port", text="Port", type="integer")
     number = manager.ask("running1", questions(port, COLOUR, TASTES, secret, kind=AskKind.FORM))
-    async with dashboard(size=(100, 45)) as d:
+    async with dashboard(size=(79, 45)) as d:
         await opened(d)
         await d.press(*"8080", "tab", "j", "space", "tab", "space", "tab", *"bitter", "tab", *"hush", "escape")
         await closed(d)

@@ -23,6 +23,7 @@ from agentdash.tui.texts import ask_texts
 from agentdash.widgets.asks.choice_list import ChoiceList
 from agentdash.widgets.asks.decisions import Decisions
 from agentdash.widgets.asks.question_form import QuestionForm
+from agentdash.widgets.drawing.spans import wrap
 from agentdash.widgets.inputs.choice import Field
 
 DIALOG_COLUMNS = 80
@@ -40,6 +41,9 @@ LEAST_FORM = 5
 TICK_SECONDS = 1.0
 
 _BORDERS = 2
+_HEADLINE = 2
+"""Lines above the card of a narrow screen: the headline, and one of the steps."""
+_REMARK_LINES = 3
 _TITLE_CELLS = 4
 """Cells of the edge around its title."""
 
@@ -210,7 +214,7 @@ class AskView(Vertical):
         """The lines inside the card: about half of the pane's, on a narrow screen all but the headline."""
         lines = self._pane.size.height
         if self.app.size.width < DIALOG_COLUMNS:
-            return lines - 1 - _BORDERS
+            return lines - _HEADLINE - _BORDERS
         return max(lines // 2, min(LEAST_CARD, lines - LEAST_STEPS)) - _BORDERS
 
     def _fit(self) -> None:
@@ -221,14 +225,19 @@ class AskView(Vertical):
         self.show_title()
         self._tick()
         self._show_keys()
-        others = [widget for widget in (self._remark, self._decisions, self._words_field) if widget.display]
-        room = self._room - sum(widget.outer_size.height or 1 for widget in others)
+        room = self._room - self._lines_below(width)
         if self._form is not None:
             # The text leaves the questions at least half of the room, but never less than they need.
             wanted = min(self._facts.wanted(width), room // 2)
             self._form.fit(max(LEAST_FORM, room - wanted))
             room -= min(self._form.lines, max(LEAST_FORM, room - wanted))
         self._facts.fit(width, room)
+
+    def _lines_below(self, width: int) -> int:
+        """The lines of the remark, the decisions and the words for a denial."""
+        remark = min(_REMARK_LINES, len(wrap(clean(self._remarked), width))) if self._remark.display else 0
+        decisions = self._decisions.lines(width) if self._decisions.display else 0
+        return remark + decisions + self._words_field.display
 
     def on_descendant_focus(self) -> None:
         """Show that the card has the keys, and those of the widget that has them."""
