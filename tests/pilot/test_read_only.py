@@ -16,7 +16,7 @@ LOOK = DashboardSettings(read_only=True)
 
 
 def keys_of_what_changes():
-    return [key for action in ACTIONS if action.changes for key in action.keys.split(",")]
+    return [key for action in ACTIONS if action.changes for key in action.acting]
 
 
 async def test_no_key_changes_anything(dashboard):

@@ -13,7 +13,8 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import usual_home
-from agentdash.tui.keys.actions import Place, bindings
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, MENU_ACTIONS, bindings
 from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
@@ -41,7 +42,7 @@ from agentdash.widgets.table.status_line import StatusLine, Tally
 class MainScreen(SessionScreen):
     """Connects the panes with each other and with the keys."""
 
-    BINDINGS = bindings()
+    BINDINGS = bindings([*ACTIONS, *MENU_ACTIONS])
     has_table = True
     AUTO_FOCUS = "#table"
 
