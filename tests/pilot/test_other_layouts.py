@@ -47,7 +47,7 @@ async def test_shift_counts_and_signs_are_keys_too(dashboard):
 
 
 async def test_a_letter_decides_in_a_dialog_but_not_in_a_burst(dashboard, manager, monkeypatch):
-    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask_card.UNREAD_SECONDS", -1e9)
     number = manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await press(d, "ж", ";")

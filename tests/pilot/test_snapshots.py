@@ -314,7 +314,7 @@ async def test_ask(dashboard, screen, manager, kind, size):
     manager.ask("running1", _ASKS[kind], due_in=250)
     async with dashboard(size=size) as d:
         await d.select("running1")
-        await d.press("semicolon")
+        await d.press("a")
         await drawn_card(d)
         assert drawn(d.app) == screen
 
@@ -325,7 +325,7 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
     number = manager.ask("running1", _ASKS["command"])
     async with dashboard(size=size) as d:
         await d.select("running1")
-        await d.press("semicolon")
+        await d.press("a")
         await drawn_card(d)
         manager.end_ask(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
         await d.shows("enied")

@@ -183,7 +183,8 @@ class SessionScreen(Screen[None]):
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
-        self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, HistoryInput))
+        in_field, on_card = isinstance(self.focused, HistoryInput), self.answers.have_keys
+        self.foot.show(self.keymap, self._place, self.target, in_field=in_field, on_card=on_card)
 
     @property
     def _place(self) -> Place:

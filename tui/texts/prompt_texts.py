@@ -47,7 +47,7 @@ def target(session: Session, answer_key: str) -> str:
         return "in the trash: no prompts"
     if not takes_prompts(session.agent):
         return "plain command: no prompts"
-    what = f"{answer_key} answers first (or write: read after it)" if session.asking else effect(session)
+    what = f"{answer_key} answers first, or write: read after it" if session.asking else effect(session)
     room = max(_LEAST_TITLE, min(_TITLE_CELLS, _LABEL_CELLS - cell_width(what)))
     return f"→ {title(session, room)} ({what})"
 
