@@ -202,7 +202,7 @@ def exported(session: Session, path: str, size: str) -> Said:
     return Said("Exported ", session, f" to {path} ({size})")
 
 
-def decided(session: Session, decision: str) -> Said:
-    """Return the decision about what the agent of a session asks: ``allowed: run: make``."""
+def decided(session: Session, decision: str, note: str = "") -> Said:
+    """Return the decision about what the agent of a session asks, ``allowed: run: make``, and a note behind it."""
     words, _, subject = decision.partition(": ")
-    return Said(f"{words[:1].upper()}{words[1:]} for ", session, f": {subject}")
+    return Said(f"{words[:1].upper()}{words[1:]} in ", session, f": {subject}{note}")
