@@ -183,7 +183,8 @@ class SessionScreen(Screen[None]):
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
-        self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, HistoryInput))
+        in_field = isinstance(self.focused, HistoryInput)
+        self.foot.show(self.keymap, self._place, self.target, in_field=in_field, searching=self.detail.searching)
 
     @property
     def _place(self) -> Place:
@@ -227,7 +228,7 @@ class SessionScreen(Screen[None]):
         """Show why a key does nothing."""
         if isinstance(self.focused, Input | TextArea):
             return
-        taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
+        taken, restore_key = self.keymap.taken(self._place, self.detail.searching), self.keymap.name("undo")
         for action in here(table=self.has_table):
             if event.key in self.keymap.acting(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)
