@@ -12,7 +12,6 @@ from textual.app import App
 
 from agentdash.sessions.model.session import Change, Status, Step, StepKind
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
-from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.tui.dialogs.asking.naming import RenameScreen, SaveScreen
@@ -37,6 +36,7 @@ from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import TALK, command, session
 from pilot.house import here
 from pilot.month import MONTH, TODAY
+from pilot.test_asks import drawn as drawn_card
 
 SCENARIOS = {}
 
@@ -223,8 +223,8 @@ async def shows_what_an_agent_asks(d, keys):
     d.manager.ask("running1", command())
     await d.shows("?1")
     await keys("answer")
-    await d.screen(AskScreen)
-    await d.shows("run: rm -rf build")
+    await drawn_card(d)
+    await d.shows("rm -rf build")
 
 
 @scenario("to_lead")

@@ -24,6 +24,11 @@ ONE_STEP: Labels = (
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
 )  # fmt: skip
+ON_CARD: Labels = (
+    ("table.next_attention", "next session"), ("answer", "next ask"), ("write_prompt", "prompt"), ("stop", "stop"),
+    ("help", "help"),
+)  # fmt: skip
+"""The keys beside those of the card of an ask."""
 FILTERING: Pairs = [("Enter", "apply"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "history")]
 """The keys of the filter field; the settings do not change the keys of fields."""
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "history")]

@@ -67,14 +67,15 @@ def _letter(key: events.Key) -> str:
 
 
 def decides_nothing(screen: Screen[Any], event: events.Event) -> bool:
-    """Return whether a key must not decide in the dialog on top, because it arrived together with others.
+    """Return whether a key must not decide in the dialog on top or the card, because it arrived together with others.
 
-    A dialog names its keys that decide in ``DECIDING``.  Text in a field stays text.
+    A dialog or a card names its keys that decide in ``DECIDING``.  Text in a field stays text.
     """
     if not isinstance(event, events.Key) or not in_burst(event):
         return False
+    places = screen.focused.ancestors_with_self if screen.focused is not None else [screen]
     is_text = event.is_printable and isinstance(screen.focused, Input | TextArea)
-    return event.key in getattr(screen, "DECIDING", ()) and not is_text
+    return any(event.key in getattr(place, "DECIDING", ()) for place in places) and not is_text
 
 
 DWELL_SECONDS = 2.0
