@@ -135,7 +135,7 @@ async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, ke
         assert manager.answers() == [(number, given)]
         await d.shows(
             {Verdict.ALLOW: 'Allowed in "', Verdict.ALWAYS: 'Allowed for this session in "'}.get(
-                given.verdict, 'Denied in "'
+                given.verdict, "Denied"
             )
         )
 

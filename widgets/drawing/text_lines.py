@@ -106,8 +106,12 @@ class MessageLine(Line):
 
     def show(self, rows: Sequence[str], kind: Kind, width: int, keys: Callable[[int], Content]) -> None:
         """Show the rows of a message in ``width`` cells; beside a single row the keys that fit, at the right end."""
-        self.styles.height = len(rows)
-        self.show_text(_beside(rows, kind, width, keys) if len(rows) == 1 else _styled(rows, kind))
+        self.show_lines([_beside(rows, kind, width, keys) if len(rows) == 1 else _styled(rows, kind)], len(rows))
+
+    def show_lines(self, lines: Sequence[Content], height: int = 0) -> None:
+        """Show lines above each other; ``height`` is their number if one of them has several."""
+        self.styles.height = height or len(lines)
+        self.show_text(Content("\n").join(lines))
         self.styles.offset = (0, 0)
 
     def hide(self) -> None:
