@@ -24,6 +24,7 @@ def open_dashboard(
     watched: "Sequence[Session]" = (),
     alone: bool = False,
     read_only: bool = False,
+    pictured: bool = False,
 ) -> int:
     """Run the dashboard until the user quits, and return the exit code.
 
@@ -36,6 +37,7 @@ def open_dashboard(
         tour: keys to try, for a first-time user.
         watched: show only the steps of these sessions.
         alone: show only the table.
+        pictured: keep the first picture for the next start.
 
     Raises:
         ConfigError: the settings cannot be used.
@@ -70,6 +72,7 @@ def open_dashboard(
         alone=alone,
         first=first.result(),
     )
+    app.pictured = pictured and not read_only
     guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
     return _run(app)
 
@@ -105,7 +108,7 @@ def start(*, read_only: bool = False) -> int:
     tolerate_small_character_sets()
     check_terminal()
     with SessionManager() as manager:
-        return open_dashboard(manager, read_only=read_only)
+        return open_dashboard(manager, read_only=read_only, pictured=not read_only)
 
 
 def replace_closed_streams() -> None:
