@@ -1,4 +1,4 @@
-"""How the first screen looked at the last start: the parts that the first frame of the next start does not compute.
+"""The first screen of the last start: the parts that the first frame of the next start does not compute.
 
 Frames between the panes, the colours of each role, the keys; no words of a session.  A picture is used only for the
 size, the settings, the version and the kind of terminal that it was taken with.
@@ -56,7 +56,7 @@ class Picture(Struct, frozen=True):
     """The state folder in the header."""
     table: Box
     form: Table
-    """What the table shows."""
+    """The columns and the order of the table."""
     scrolled: int
     """The number of lines for which the scrollbar was drawn; 0 if there was none."""
     blank: tuple[Box, ...]
@@ -67,7 +67,7 @@ class Picture(Struct, frozen=True):
     styles: dict[str, Look]
     """The colours of the styles in the header."""
     lines: dict[int, list[Text]]
-    """What is drawn outside of header, table, keys and blank parts, by line."""
+    """The texts outside of header, table, keys and blank parts, by line."""
     keys_for: str
     """The kind of session to which the keys apply."""
     keys: Box

@@ -27,26 +27,26 @@ Frame = dict[int, list[tuple[int, str, tuple[str, str]]]]
 
 
 class Held:
-    """A terminal that gives its keys unread and unechoed to whoever reads it next."""
+    """A terminal whose keys wait unread, and are not echoed."""
 
     def __init__(self, modes: list[Any]) -> None:
         self.modes = modes
         """Those of its lines before."""
         self.size = (0, 0)
         self.frame: Frame | None = None
-        """What it shows; None if nothing was drawn."""
+        """The texts that it shows; None if nothing was drawn."""
 
     def draw(self, size: tuple[int, int], frame: Frame) -> None:
         """Draw on the other screen, without moving the lines that are there."""
-        written = f"{ENTER}\x1b[?25l\x1b[?7l{sequences(frame)}\x1b[0m"
-        sys.stderr.write(written)
+        self.size, self.frame = size, frame  # before it is whole: a signal may come meanwhile
+        sys.stderr.write(f"{ENTER}\x1b[?25l\x1b[?7l{sequences(frame)}\x1b[0m")
         sys.stderr.flush()
-        self.size, self.frame = size, frame
 
     def give_back(self) -> None:
         """Restore the terminal, and discard what was typed: it was not meant for the shell."""
         with suppress(OSError, termios.error):
-            termios.tcsetattr(_input(), termios.TCSAFLUSH, self.modes)
+            termios.tcflush(_input(), termios.TCIFLUSH)  # TCSAFLUSH would also wait for a terminal that reads nothing
+            termios.tcsetattr(_input(), termios.TCSANOW, self.modes)
             if self.frame is not None:
                 sys.stderr.write(_LEAVE)
                 sys.stderr.flush()

@@ -136,7 +136,7 @@ class Shown:
         self._lines: dict[int, list[Piece]] = {}
         self._looks: dict[Style, tuple[str, str]] = {}
         self._kept: dict[int, list[Piece]] | None = None
-        """What the terminal shows instead of the newest picture, which is not written yet; None if it shows that."""
+        """The frame that the terminal shows instead of the newest picture; None if it shows that."""
 
     def show_frame(self, size: tuple[int, int], frame: Mapping[int, Iterable[Text]]) -> None:
         """Note what was drawn before; it stays until :meth:`release`, which writes what differs from it.
