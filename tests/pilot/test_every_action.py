@@ -25,6 +25,7 @@ from agentdash.tui.dialogs.starting.new_session import ContinueScreen, NewSessio
 from agentdash.tui.dialogs.table.columns import ColumnsScreen, ViewsScreen
 from agentdash.tui.dialogs.table.pick import FindScreen, PickScreen
 from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.keymap import DEFAULT
 from agentdash.tui.screens import usage as usage_screen
 from agentdash.tui.screens.changes import ChangesScreen
 from agentdash.tui.screens.main import MainScreen
@@ -59,7 +60,7 @@ class Keys:
 
     async def __call__(self, *names):
         for name in names:
-            await self.d.press(REGISTRY[name].keys.split(",")[0])
+            await self.d.press(REGISTRY[name].named[0])
 
     async def read(self):
         """Into the steps of the first session, at their beginning."""
@@ -369,7 +370,7 @@ async def goes_round(d, keys):
 async def follows(d, keys):
     assert d.steps.following
     await keys("follow")
-    await d.shows("follow: off (f)")
+    await d.shows("follow: off (z F)")
 
 
 @scenario("table.filter")
@@ -470,6 +471,14 @@ async def opens_the_palette(d, keys):
     await keys("palette")
     await d.press(*"Resends the last")
     await d.until(lambda: len(d.app.screen_stack) == 2)
+
+
+@scenario("menu.go", "menu.view", "menu.session")
+async def opens_menus(d, keys):
+    for name, title in (("menu.go", "go to"), ("menu.view", "view"), ("menu.session", "this session")):
+        await keys(name)
+        await d.press("9")
+        await d.shows(f"{DEFAULT.name(name)} 9: nothing in the menu: {title}.")
 
 
 @scenario("theme")

@@ -14,7 +14,7 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.runner.processes.processes import usage
 from agentdash.sessions.text.units import size
 from agentdash.tui._textual_hacks import counted_writes
-from agentdash.tui.keys.actions import Place
+from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.footer import key_line, valid_keys
 from agentdash.tui.keys.keymap import Keymap

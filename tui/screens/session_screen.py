@@ -20,7 +20,8 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui._textual_hacks import send_every_resize
-from agentdash.tui.keys.actions import Place, here
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import here
 from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command, CommandLine
 from agentdash.tui.keys.footer import Labels
@@ -233,7 +234,7 @@ class SessionScreen(Screen[None]):
             return
         taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
         for action in here(table=self.has_table):
-            if event.key in self.keymap.keys(action, taken):
+            if event.key in self.keymap.acting(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)
                 if why_not:
                     self.requests.show_refusal(why_not)

@@ -205,7 +205,7 @@ class RowCanvas(PaintedView, can_focus=True):
 
     @property
     def choices(self) -> tuple[Choice, Density, Arrangement]:
-        """What the user chose of the table."""
+        """The user's choice of columns, lines and order."""
         return self._choice, self.density, self._rows.arrangement
 
     @property
