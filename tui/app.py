@@ -6,8 +6,7 @@ import os
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 from rich.text import Text
@@ -54,12 +53,6 @@ from agentdash.tui.themes import PLAIN, THEMES, after
 from agentdash.widgets.drawing.plain_ascii import InAscii, PlainScrollBar, WithoutColours
 from agentdash.widgets.drawing.roles import VARIABLES, WITHOUT_COLOURS
 
-if TYPE_CHECKING:
-    from agentdash.tui.state.picture import Picture
-
-COMPLETE_SECONDS = 0.5
-"""Longest time that the first frame waits for the steps of the first session."""
-
 WARM_SWEEPS = 4
 """Sweeps between two checks for dead runners if all agents only wait for prompts: eight seconds."""
 
@@ -87,8 +80,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     VERTICAL_BREAKPOINTS = VERTICAL
     pictured = False
     """True if the next start begins with a picture of this first screen."""
-    _loaded = False
-    """True once all sessions are in the table."""
+    _loaded = False  # True once all sessions are in the table
 
     def __init__(
         self,
@@ -220,29 +212,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             gc.enable()
         self._watch_disk()
         self._catch_up()
-        self._complete(monotonic())
+        from agentdash.tui.screens.first_picture import FirstPicture
+
+        FirstPicture(self, self.home, self._reader.home, lambda: self._loaded, keeps=self.pictured).complete()
         load_later()
-
-    def _complete(self, since: float) -> None:
-        """Write the first picture when it is complete, in place of the first frame, and keep it for the next start."""
-        if (self._loaded and self.home.settled) or monotonic() - since > COMPLETE_SECONDS:
-            self.call_after_refresh(self._release)
-        else:
-            self.set_timer(COMPLETE_SECONDS / 100, partial(self._complete, since))
-
-    def _release(self) -> None:
-        self.write_to_terminal(self.shown.release())
-        if self.pictured and self.home is self.screen and isinstance(self.home, MainScreen):
-            from agentdash.tui.screens.first_picture import picture
-
-            if (taken := picture(self.home, self.shown, self.console, self._reader.home)) is not None:
-                self._keep(taken)
-
-    @work(thread=True)
-    def _keep(self, taken: "Picture") -> None:
-        from agentdash.tui.state.picture import save
-
-        save(self._reader.home, (self.size.width, self.size.height), taken)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Apply the theme's variables, unless they are in force already.

@@ -14,6 +14,7 @@ from agentdash.sessions.storage.rows import session_from
 from agentdash.sessions.storage.schema import VERSION
 from agentdash.sessions.storage.urgency import FIRST
 from agentdash.sessions.text.sanitize import cell_width
+from agentdash.sessions.text.terminal import is_wanted
 from agentdash.tui.state.picture import Box, Look, Picture, Text, kind, load
 from agentdash.tui.terminal.early import Frame, Held
 from agentdash.widgets.drawing.spans import Span, joined, painted
@@ -32,6 +33,8 @@ _BUSY_SECONDS = 0.05
 
 def show(held: Held) -> None:
     """Draw the first frame if it can be true; any trouble is left to the dashboard, which reports it."""
+    if is_wanted(sys.stdout.encoding, os.environ):
+        return
     try:
         layout = Layout(default_home())
         size = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)

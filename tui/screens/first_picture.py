@@ -1,19 +1,60 @@
-"""Take the picture of the first screen, which the next start draws before Textual is imported."""
+"""Complete the first picture, and keep it for the next start, which draws it before Textual is imported."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from rich.console import Console
 from textual.widget import Widget
 
+from agentdash.sessions.model.clock import monotonic
+from agentdash.tui._textual_hacks import write
+from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.screens.main import MainScreen
-from agentdash.tui.state.picture import Box, Look, Picture, Text, key, kind
+from agentdash.tui.screens.session_screen import SessionScreen
+from agentdash.tui.state.picture import Box, Look, Picture, Text, key, kind, save
 from agentdash.tui.terminal.shown import Shown
 from agentdash.widgets.drawing.painted_view import Painter, resolved
 from agentdash.widgets.drawing.roles import ROLES
 from agentdash.widgets.drawing.roles import Look as Wanted
 from agentdash.widgets.table.first_rows import Table
 from agentdash.widgets.table.header import STYLES
+
+COMPLETE_SECONDS = 0.5
+"""Longest time that the first frame waits for the steps of the first session."""
+
+
+class FirstPicture:
+    """Replaces the first frame by the first picture when it is complete, and keeps it for the next start.
+
+    Args:
+        loaded: returns whether all sessions were read.
+        keeps: True if the next start can begin with this picture.
+    """
+
+    def __init__(
+        self, app: KeysInOrder[Any], screen: SessionScreen, home: Path, loaded: Callable[[], bool], *, keeps: bool
+    ) -> None:
+        self._app, self._screen, self._home, self._loaded, self._keeps = app, screen, home, loaded, keeps
+        self._until = monotonic() + COMPLETE_SECONDS
+
+    def complete(self) -> None:
+        """Wait until nothing is being read for the screen, but not longer than :data:`COMPLETE_SECONDS`."""
+        if (self._loaded() and self._screen.settled) or monotonic() > self._until:
+            self._app.call_after_refresh(self._release)
+        else:
+            self._app.set_timer(COMPLETE_SECONDS / 100, self.complete)
+
+    def _release(self) -> None:
+        app, screen = self._app, self._screen
+        if changes := app.shown.release():
+            write(app, changes)
+        if self._keeps and app.screen is screen and isinstance(screen, MainScreen):
+            taken = picture(screen, app.shown, app.console, self._home)
+            if taken is not None:
+                size = (app.size.width, app.size.height)
+                Thread(target=save, args=(self._home, size, taken), name="picture").start()
 
 
 def picture(screen: MainScreen, shown: Shown, console: Console, home: Path) -> Picture | None:

@@ -39,8 +39,7 @@ class Held:
     def draw(self, size: tuple[int, int], frame: Frame) -> None:
         """Draw on the other screen, without moving the lines that are there."""
         self.size, self.frame = size, frame  # before it is whole: a signal may come meanwhile
-        sys.stderr.write(f"{ENTER}\x1b[?25l\x1b[?7l{sequences(frame)}\x1b[0m")
-        sys.stderr.flush()
+        _write(f"{ENTER}\x1b[?25l\x1b[?7l{sequences(frame)}\x1b[0m")
 
     def give_back(self) -> None:
         """Restore the terminal, and discard what was typed: it was not meant for the shell."""
@@ -48,8 +47,7 @@ class Held:
             termios.tcflush(_input(), termios.TCIFLUSH)  # TCSAFLUSH would also wait for a terminal that reads nothing
             termios.tcsetattr(_input(), termios.TCSANOW, self.modes)
             if self.frame is not None:
-                sys.stderr.write(_LEAVE)
-                sys.stderr.flush()
+                _write(_LEAVE)
 
 
 _held: Held | None = None
@@ -100,6 +98,13 @@ def take() -> Held | None:
     global _held
     taken, _held = _held, None
     return taken
+
+
+def _write(text: str) -> None:
+    """Write all of a text; an unbuffered file of Python would drop the rest of it when a signal comes."""
+    data = text.encode(errors="replace")
+    while data and sys.__stderr__ is not None:
+        data = data[os.write(sys.__stderr__.fileno(), data) :]
 
 
 def _input() -> int:
