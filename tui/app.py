@@ -410,7 +410,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
-        await self.requests.ask(self._access.manager("settle").housekeeping.settle)
+        manager = self._access.manager("settle")
+        await self.requests.ask(manager.housekeeping.settle)
+        for words in manager.take_late():
+            self.requests.show_message(words)
 
     def _announce(self) -> None:
         if not isinstance(self.home, MainScreen):
