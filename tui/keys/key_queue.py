@@ -199,7 +199,7 @@ class KeysInOrder(App[Result]):
         """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
         if event.size != self.size:
             self.terminal_resized(event.size)
-        elif self._resized:
+        elif self._resized and not self.shown.keeps_frame:  # at the start the size is reported twice
             self.action_redraw()
         self._resized = True
 

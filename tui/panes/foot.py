@@ -106,12 +106,13 @@ class Foot(Horizontal):
         self._note = note
         self._pairs: Callable[[int], Pairs] | None = None
         """Returns the valid keys that fit into a width."""
-        self._keys = Line(id="keys")
+        self.keys = Line(id="keys")
+        """The keys, beside the meter."""
         self.meter = CostMeter()
 
     def compose(self) -> ComposeResult:
         """Yield the keys and the meter."""
-        yield self._keys
+        yield self.keys
         yield self.meter
 
     def show(
@@ -130,9 +131,9 @@ class Foot(Horizontal):
             self._pairs = partial(
                 valid_keys, keymap, place, target.can, in_field=in_field, table=self._table, searching=searching
             )
-        width = self._keys.size.width or self.screen.size.width
+        width = self.keys.size.width or self.screen.size.width
         note = Content.styled(self._note, "$text-warning")
-        self._keys.show_text(Content("   ").join(part for part in (note, self.keys_in(width)) if part))
+        self.keys.show_text(Content("   ").join(part for part in (note, self.keys_in(width)) if part))
 
     def keys_in(self, width: int) -> Content:
         """Return the most important of the valid keys that fit into ``width`` cells."""

@@ -107,6 +107,11 @@ class SessionScreen(Screen[None]):
         return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
 
     @property
+    def settled(self) -> bool:
+        """True if nothing is being read for what it shows."""
+        return True
+
+    @property
     def target(self) -> ActionTarget:
         """The sessions that keys act on now."""
         session = self.current
