@@ -82,12 +82,10 @@ def set_size_classes(screen: Screen[Any]) -> None:
     its handlers decide by its classes would be decided for the old size.
     """
     app = screen.app
-    now: set[str] = set()
-    every: list[tuple[int, str]] = []
-    for cells, breakpoints in zip(app.size, (app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), strict=True):
-        now |= screen._get_breakpoint_classes(cells, breakpoints)
-        every += breakpoints
-    screen.update_classes({name: name in now for _, name in every}, animate=False)
+    breakpoints = (app.HORIZONTAL_BREAKPOINTS or [], app.VERTICAL_BREAKPOINTS or [])
+    now = {name for cells, ones in zip(app.size, breakpoints, strict=True)
+           for name in screen._get_breakpoint_classes(cells, ones)}  # fmt: skip
+    screen.update_classes({name: name in now for ones in breakpoints for _, name in ones}, animate=False)
 
 
 def send_every_resize(screen: Screen[Any]) -> None:
