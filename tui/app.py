@@ -23,6 +23,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.notifications.settings import NotifySettings
 from agentdash.sessions.service import watch
 from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.selected import Follower, Selected
 from agentdash.sessions.service.tmux import Claims
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.sessions.storage.paths import Layout
@@ -34,7 +35,7 @@ from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_not
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
 from agentdash.tui.later import load_later
-from agentdash.tui.messages import SessionsChanged, SettingsRead
+from agentdash.tui.messages import SelectionChanged, SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
@@ -89,6 +90,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         keymap: Keymap = DEFAULT,
         alone: bool = False,
         first: tuple[Sequence[Session], int] | None = None,
+        following: Follower | None = None,
+        selected: Selected | None = None,
     ) -> None:
         settings = settings or DashboardSettings()
         super().__init__()
@@ -125,7 +128,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._sweeps = 0
         self.requests = Requests(self, reader.home, worded=lambda error: worded(error, self.keymap))
         self.notifier = self._notifier(
-            notify or NotifySettings(), watched, read_only=settings.read_only, plain_ascii=plain_ascii
+            notify or NotifySettings(),
+            {session.id for session in watched} if watched or following is not None else None,
+            read_only=settings.read_only,
+            plain_ascii=plain_ascii,
         )
         self.feed = ChangeFeed(
             reader, self._announce, lambda wait: self.set_timer(wait, self.feed.announce), self.notifier.hear
@@ -138,16 +144,23 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._operations = SessionActions(self._desk, stay_in_prompt=settings.stay_in_prompt)
         self.home: SessionScreen
         """The screen below all others."""
-        if watched:
-            from agentdash.tui.screens.watch import WatchScreen
-
-            self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms)
+        self._followed = [following.folder] if following is not None else []
+        """The folder of what is selected in tables, if this dashboard follows one."""
+        if watched or following is not None:
+            self.home = self._watch_screen(watched, following)
         else:
             missing = first[1] - len(first[0]) if first else 0
-            self.home = self._main_screen(tour=tour, alone=alone, missing=missing)
+            self.home = self._main_screen(tour=tour, alone=alone, missing=missing, selected=selected)
+
+    def _watch_screen(self, watched: Sequence[Session], following: Follower | None) -> SessionScreen:
+        from agentdash.tui.screens.watch import FollowScreen, WatchScreen
+
+        if following is not None:
+            return FollowScreen(self._reader, self.requests, self._operations, following, clock=now_ms)
+        return WatchScreen(self._reader, self.requests, self._operations, watched, clock=now_ms)
 
     def _notifier(
-        self, notify: NotifySettings, watched: Sequence[Session], *, read_only: bool, plain_ascii: bool
+        self, notify: NotifySettings, only: set[str] | None, *, read_only: bool, plain_ascii: bool
     ) -> Notifier:
         return Notifier(
             self,
@@ -155,11 +168,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             os.environ,
             clock=now_ms,
             claims=Claims(Layout(self._reader.home).told, {} if read_only else os.environ),
-            only={session.id for session in watched} or None,
+            only=only,
             plain_ascii=plain_ascii,
         )
 
-    def _main_screen(self, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
+    def _main_screen(self, *, tour: Labels, alone: bool, missing: int, selected: Selected | None) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
@@ -171,6 +184,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             tour=tour,
             alone=alone,
             missing=missing,
+            selected=selected,
         )
 
     def on_mount(self) -> None:
@@ -340,9 +354,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work
     async def _watch_disk(self) -> None:
-        async for change in watch.changes(self._reader.home, self._reader.live_dir):
+        async for change in watch.changes(self._reader.home, self._reader.live_dir, *self._followed):
             if change.database:
                 await self.requests.expect(self.feed.pull())
+            if self._followed and (change.selected or change.sweep):
+                self.home.post_message(SelectionChanged())
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)

@@ -75,6 +75,10 @@ TOLD_SECONDS = 3_600
 """Time for which a file in :attr:`Layout.told` counts, and after which it is deleted."""
 
 
+SELECTED_ENDING = ".selected"
+"""The ending of the names of files in :attr:`Layout.selected`."""
+
+
 class Layout:
     """The state folder."""
 
@@ -92,6 +96,8 @@ class Layout:
         """Prompts that are written and not sent; created with the first one."""
         self.told = home / "told"
         """Notifications that a front end has claimed, and asks that a caller was shown; created when needed."""
+        self.selected = home / "selected"
+        """The session that is selected in each table, for those who follow it; created when needed."""
 
     def create(self) -> None:
         """Create the state folder and its subfolders if they are missing.

@@ -1,5 +1,6 @@
 """The main screen: the table of sessions, the steps of the selected one, and a prompt for it."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
@@ -7,11 +8,13 @@ from msgspec import structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.timer import Timer
 from textual.widget import Widget
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
+from agentdash.sessions.service.selected import Selected
 from agentdash.sessions.storage.paths import usual_home
 from agentdash.tui._textual_hacks import set_size_classes
 from agentdash.tui.keys.actions import Place, bindings
@@ -38,6 +41,9 @@ from agentdash.widgets.table.row_detail import in_full
 from agentdash.widgets.table.session_table import SessionTable
 from agentdash.widgets.table.status_line import StatusLine, Tally
 
+SETTLED_SECONDS = 0.15
+"""The selection is recorded when it has not changed for this time."""
+
 
 class MainScreen(SessionScreen):
     """Connects the panes with each other and with the keys."""
@@ -58,8 +64,12 @@ class MainScreen(SessionScreen):
         tour: Labels = (),
         alone: bool = False,
         missing: int = 0,
+        selected: Selected | None = None,
     ) -> None:
         super().__init__(reader, requests, operations, clock=clock, tour=tour)
+        self._selected = selected
+        """Records the selected session for those who follow this table; None if it cannot be followed."""
+        self._settling: Timer | None = None
         self._where = "" if tour or reader.home == usual_home() else place(str(reader.home))
         """The state folder, for the header; empty for the usual one."""
         self._feed = feed
@@ -249,9 +259,22 @@ class MainScreen(SessionScreen):
         session = self.table.session(event.session_id) if event.session_id else None
         self._ways.moved(event.session_id)
         self.detail.open(session)
+        self._note_selected()
         if session is not None and session.id == self._read_id:
             self.mark_seen(session)
         self.show_words()
+
+    def _note_selected(self) -> None:
+        """Record the selected session for those who follow the table, once the user stops moving."""
+        if self._selected is not None and self._selected.wanted:
+            if self._settling is not None:
+                self._settling.stop()
+            self._settling = self.set_timer(SETTLED_SECONDS, self._record_selected)
+
+    @work(group="selected")
+    async def _record_selected(self) -> None:
+        if self._selected is not None:
+            await asyncio.to_thread(self._selected.show, self.current.id if self.current is not None else None)
 
     def _open(self) -> None:
         """Give the keys to the steps of the selected session, and mark it seen."""

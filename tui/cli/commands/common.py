@@ -142,6 +142,7 @@ id_argument = click.argument("ref", metavar="ID", shell_complete=complete_ids)
 """One session: an id, a unique prefix of one, or ``@last``."""
 
 ids_argument = click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
+optional_ids_argument = click.argument("refs", metavar="[ID...]", nargs=-1, shell_complete=complete_ids)
 live_ids_argument = click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_live_ids)
 """One or more sessions, completed to those that have not ended or have processes."""
 
