@@ -77,7 +77,7 @@ class CurrentMessage:
         if self._line is not line:
             self._hide()
         self._line = line
-        line.show(self.text, self.kind, self._app.size.width)
+        line.show(self.text, self.kind, screen.size.width)
 
     def key_pressed(self, key: str) -> bool:
         """Remove the message; return whether the key did only that."""

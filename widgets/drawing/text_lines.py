@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line
+from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
 
 
@@ -31,6 +32,50 @@ class Line(Static):
         if self._shown is None or content != self._shown or content.spans != self._shown.spans:
             self._shown = content
             self.update(content, layout=False)
+
+
+class TitleRule(Line):
+    """The rule above a pane: a text, a line to the end of it, and where the cursor is, as ``12/26``.
+
+    The pane that has the keys has a heavy line in the accent colour, the others have a thin grey one.
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text = Content("")
+        self._place = ""
+        self._focused = False
+
+    def show_rule(self, text: Content | None = None, place: str | None = None, *, focused: bool | None = None) -> None:
+        """Show another text, another place or the focus; None keeps what is shown."""
+        self._text = self._text if text is None else text
+        self._place = self._place if place is None else place
+        self._focused = self._focused if focused is None else focused
+        width = self.size.width
+        if width:
+            self.show_text(ruled(self._text, self._place, width, focused=self._focused))
+
+    def on_resize(self) -> None:
+        """Draw the line as long as the pane is wide."""
+        self.show_rule()
+
+
+def place_of(number: int | None, count: int) -> str:
+    """Return where a cursor is, always in as many cells for one count: `` 3/26``; "" if there is nothing to count.
+
+    ``number`` is None if the cursor is on nothing that counts.
+    """
+    return f"{'-' if number is None else number:>{len(str(count))}}/{count}" if count else ""
+
+
+def ruled(text: Content, place: str, width: int, *, focused: bool) -> Content:
+    """Return a rule of ``width`` cells; without room the text is kept, and the place goes."""
+    rule, style = ("━", "$accent") if focused else ("─", "$rule")
+    end = Content.assemble((f" {place} ", "$foreground" if focused else MUTED), (rule, style)) if place else Content("")
+    if text.cell_length + 1 + end.cell_length + (place != "") > width:
+        end = Content("")
+    gap = " " if text else ""
+    return Content.assemble(text, gap, (rule * (width - text.cell_length - len(gap) - end.cell_length), style), end)
 
 
 class CommandLine(NamedTuple):
