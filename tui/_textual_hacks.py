@@ -13,6 +13,7 @@ from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual._parser import ParseEOF, ParseTimeout
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.containers import Vertical
 from textual.drivers import linux_driver
 from textual.geometry import Size
 from textual.screen import Screen
@@ -86,6 +87,12 @@ def set_size_classes(screen: Screen[Any]) -> None:
     now = {name for cells, ones in zip(app.size, breakpoints, strict=True)
            for name in screen._get_breakpoint_classes(cells, ones)}  # fmt: skip
     screen.update_classes({name: name in now for ones in breakpoints for _, name in ones}, animate=False)
+
+
+class OwnWidth(Vertical):
+    """A column that chooses its width itself: Textual gives one with children that fill it all the width there is."""
+
+    _has_relative_children_width = False  # type: ignore[assignment]
 
 
 def send_every_resize(screen: Screen[Any]) -> None:

@@ -245,7 +245,7 @@ class SessionScreen(Screen[None]):
             from agentdash.tui.dialogs.asking.naming import SaveScreen
 
             save = partial(self.operations.save, session.id)
-            self.app.push_screen(SaveScreen(texts.title(session), texts.file_name(session), save))
+            self.app.push_screen(SaveScreen(texts.title(session, texts.WHOLE), texts.file_name(session), save))
 
     @on(ConversationAsked)
     async def _conversation_asked(self, event: ConversationAsked) -> None:

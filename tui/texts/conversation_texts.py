@@ -8,7 +8,7 @@ from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.text.sanitize import one_line, shorten
 from agentdash.sessions.text.units import count
-from agentdash.tui.texts.screen_texts import title
+from agentdash.tui.texts.screen_texts import WHOLE, title
 from agentdash.widgets.drawing.short_forms import place
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def no_conversation(session: Session) -> str:
 
 def fork_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that forks."""
-    return f'Fork "{title(session, 40)}" at {place_words(here.turn, here.step)}'
+    return f'Fork "{title(session, WHOLE)}" at {place_words(here.turn, here.step)}'
 
 
 def rewind_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that goes back."""
-    return f'Go back to {place_words(here.turn, here.step)} of "{title(session, 40)}"?'
+    return f'Go back to {place_words(here.turn, here.step)} of "{title(session, WHOLE)}"?'
 
 
 def undo_title(mark: Mark) -> str:
@@ -66,7 +66,7 @@ def undo_title(mark: Mark) -> str:
 
 def compact_title(session: Session) -> str:
     """Return the title of the dialog that compacts."""
-    return f'Compact "{title(session, 40)}"'
+    return f'Compact "{title(session, WHOLE)}"'
 
 
 def kept(here: "Here", last: Step | None) -> Fact:

@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line, pad
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
 
@@ -89,23 +89,44 @@ class CommandLine(NamedTuple):
         return cut(self.head + cut_middle(self.command, width - cell_width(self.head)), width)
 
 
+class TitledLine(NamedTuple):
+    """A line with a title between two texts, aligned with the other lines of a list."""
+
+    head: str
+    title: str
+    note: str
+    """Words behind the title that are not cut."""
+    tail: str
+    cells: int
+    """The cells of the longest title of the list, with its note."""
+
+    def fitted(self, width: int) -> str:
+        """Return the line in at most ``width`` cells; the title loses its end first."""
+        room = max(_LEAST_TITLE, min(self.cells, width - cell_width(self.head) - cell_width(self.tail)))
+        title = cut(self.title, room - cell_width(self.note))
+        return cut(f"{self.head}{pad(f'{title}{self.note}', room)}{self.tail}", width)
+
+
+_LEAST_TITLE = 12
+
+
 class MiddleLines(Widget):
     """Shows every line on one row, as wide as the widget; a text loses its end, a command its middle."""
 
     DEFAULT_CSS = "MiddleLines { height: auto; }"
 
-    def __init__(self, lines: Sequence[str | CommandLine] = ()) -> None:
+    def __init__(self, lines: Sequence[str | CommandLine | TitledLine] = ()) -> None:
         super().__init__()
         self._lines = list(lines)
 
-    def show(self, lines: Sequence[str | CommandLine]) -> None:
+    def show(self, lines: Sequence[str | CommandLine | TitledLine]) -> None:
         """Replace the lines."""
         self._lines = list(lines)
         self.refresh(layout=True)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 - as Textual declares it
-        """Return all the width there is."""
-        return container.width
+        """Return the cells of the longest line."""
+        return max((cell_width(line) for line in self._fitted(container.width)), default=0)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """Return the number of lines."""
@@ -113,9 +134,10 @@ class MiddleLines(Widget):
 
     def render(self) -> Content:
         """Return the lines, each cut to the width."""
-        width = self.size.width
-        fitted = (cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines)
-        return Content("\n".join(fitted))
+        return Content("\n".join(self._fitted(self.size.width)))
+
+    def _fitted(self, width: int) -> list[str]:
+        return [cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines]
 
 
 class Kind(StrEnum):

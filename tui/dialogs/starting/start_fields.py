@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Label
+from textual.widgets import Input, Label, Static
 
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.limits.limits import parsed, typed
@@ -132,6 +132,18 @@ def _shown(values: Mapping[str, object], key: str) -> str:
     return one_line(str(values.get(key) or ""))
 
 
+class MoreFields(Static, can_focus=True):
+    """The line in place of the second group of fields; reaching it with Tab, or a click, opens them."""
+
+    def __init__(self, open_fields: Callable[[], None]) -> None:
+        super().__init__("more ▸       title, limits, instructions, arguments, after, copies", id="new-folded")
+        self._open = open_fields
+
+    def on_focus(self) -> None:
+        """Open the fields."""
+        self._open()
+
+
 NO_PRESET = "(none)"
 
 
@@ -184,7 +196,7 @@ class StartFields:
         yield Field("model", self._model)
 
     def more_rows(self) -> Iterator[Widget]:
-        """Yield the second group of fields, for which a low screen has no room at first."""
+        """Yield the second group of fields, which is closed at first."""
         yield Field("title", self.title)
         yield Field("limits", self.limits)
         yield self._own

@@ -104,8 +104,8 @@ class PromptActions(Actions):
         """End the running turn of a session after a question; its queue is held."""
         with self._app.keys_held():
             screen = ConfirmScreen(
-                f'Interrupt "{texts.title(session)}"?',
-                [texts.listed(session)],
+                f'Interrupt "{texts.title(session, texts.WHOLE)}"?',
+                texts.listing([session]),
                 prompt_texts.interrupt_effect(session),
                 "interrupt",
             )

@@ -128,7 +128,7 @@ class SessionActions(Actions):
         from agentdash.tui.dialogs.processes import ProcessesScreen
 
         read = partial(self._requests.ask, self._reader.processes, session.id)
-        self._app.push_screen(ProcessesScreen(texts.title(session), read))
+        self._app.push_screen(ProcessesScreen(texts.title(session, texts.WHOLE), read))
 
     async def seen(self, session: Session) -> None:
         """Mark the session seen as of this snapshot; later steps stay unread."""

@@ -70,7 +70,7 @@ class StopActions(Actions):
 
         workers = len(preview.ending) + len(preview.going_on) * family
         hurry = partial(ask, stop, True)
-        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers)
+        screen = StoppingScreen(texts.title(session, texts.WHOLE), preview.ladder, hurry, workers=workers)
         self._app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:
@@ -99,8 +99,8 @@ class StopActions(Actions):
             if preview is None:
                 return StopPreview(), Answer.NO
             screen = ConfirmScreen(
-                f'{verb} "{texts.title(session)}"?',
-                texts.process_lines(session, preview.processes) or [texts.listed(session)],
+                f'{verb} "{texts.title(session, texts.WHOLE)}"?',
+                texts.process_lines(session, preview.processes) or texts.listing([session]),
                 "\n".join(filter(None, (words_of(preview.ladder), family_texts.stop_effect(preview)))),
                 verb.lower(),
                 more=f"{verb.lower()} these too" if preview.going_on and more else None,
