@@ -79,7 +79,7 @@ class UsagePlot(PaintedView, can_focus=False):
 def drawn(picture: Picture, width: int, height: int, cursor: int, *, active: bool = False) -> list[list[Span]]:
     """Return the lines of a plot, at most ``height``, none wider than ``width``."""
     rows = height - _BELOW
-    if rows < 1 or not picture.columns:
+    if rows < 1 or not any(sum(one.parts) or one.unknown for one in picture.columns):
         return []
     scale = axis(max(sum(one.parts) for one in picture.columns), rows, picture.words)
     legend = _legend(picture) if width >= _LEGEND_FROM else []
