@@ -92,7 +92,7 @@ def set_size_classes(screen: Screen[Any]) -> None:
 class OwnWidth(Vertical):
     """A column that chooses its width itself: Textual gives one with children that fill it all the width there is."""
 
-    _has_relative_children_width = False  # type: ignore[assignment]
+    _has_relative_children_width = False
 
 
 def send_every_resize(screen: Screen[Any]) -> None:

@@ -80,7 +80,7 @@ async def test_the_protocol_of_a_live_agent_is_shown_only_with_the_command(dashb
         assert "app-server" not in d.text()
         await d.press("ctrl+o")
         await d.shows("app-server")
-        await d.shows("\"sandbox\":\"workspace-write\"")
+        await d.shows('"sandbox":"workspace-write"')
 
 
 async def test_the_folder_field_names_the_key_of_the_recent_folders(dashboard):
