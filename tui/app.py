@@ -34,6 +34,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
+from agentdash.tui.keys.menu import is_unknown, nothing
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SelectionChanged, SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
@@ -269,7 +270,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
-        if key in self.keymap.keys(REGISTRY["redraw"]):
+        if is_unknown(self.screen, event):
+            self.requests.show_refusal(nothing(key))
+            return True
+        if key in self.keymap.acting(REGISTRY["redraw"]):
             self.action_redraw()
             return True
         if key == "ctrl+c":

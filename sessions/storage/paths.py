@@ -45,6 +45,10 @@ class SessionFolder:
         self.identity = path / "session.json"
         self.environment = path / "environment"
         """Digests of the environment with which the session began."""
+        self.start = path / "start.json"
+        """The state of its repository when it began; see :mod:`..runner.git.start_state`."""
+        self.start_objects = path / "start"
+        """The objects of git that this state needs; made if files differed from the last commit."""
         self.reserve = path / "reserve"
         """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 

@@ -7,7 +7,8 @@ from textual.widgets import Input
 
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY
 from agentdash.tui.keys.availability import possible
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.external_programs import ExternalPrograms
@@ -18,7 +19,7 @@ LOOK = DashboardSettings(read_only=True)
 
 
 def keys_of_what_changes():
-    return [key for action in ACTIONS if action.changes for key in action.keys.split(",")]
+    return [key for action in ACTIONS if action.changes for key in action.acting]
 
 
 async def test_no_key_changes_anything(dashboard):

@@ -10,11 +10,13 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.keys.action import Action, Place
 from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
     FILES_KEYS,
     LINES_KEYS,
+    MENU_ACTIONS,
     PANE_ACTIONS,
     PROMPT_KEYS,
     REGISTRY,
@@ -24,8 +26,6 @@ from agentdash.tui.keys.actions import (
     TABLE_KEYS,
     USAGE_ACTIONS,
     VIEWER_ACTIONS,
-    Action,
-    Place,
     here,
 )
 from agentdash.tui.keys.footer import Labels, first_keys
@@ -108,7 +108,7 @@ def sections(
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
     heading, actions = GROUPS[place]
     yield heading, _told(keymap, actions)
-    allowed = [action for action in here(table=table) if not (read_only and action.changes)]
+    allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
     # The screen of usage has no sessions: the keys for sessions act only behind it.
     others = place is Place.USAGE
     yield (
@@ -141,7 +141,11 @@ def matching(groups: Iterable[Section], text: str) -> Iterator[Section]:
 
 
 def _has(keys: str, meaning: str, needle: str) -> bool:
-    return needle in keys.split(" ") if len(needle) == 1 else needle.casefold() in f"{keys} {meaning}".casefold()
+    return (
+        needle in keys.replace("  ", " ").split(" ")
+        if len(needle) == 1
+        else needle.casefold() in f"{keys} {meaning}".casefold()
+    )
 
 
 def help_text(groups: Iterable[Section], width: int = 0) -> Content:

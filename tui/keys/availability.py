@@ -8,6 +8,7 @@ from functools import cached_property
 
 from agentdash.sessions.agents.registry import takes_prompts
 from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.attention import asks_you
 from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TO_LEAD
 from agentdash.tui.texts import family_texts
 from agentdash.tui.texts import screen_texts as texts
@@ -60,7 +61,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "interrupt_turn": can_interrupt,
     "mode": lambda session: takes_prompts(session.agent),
     "take_over": can_take_over,
-    "answer": lambda session: session.asking > 0,
+    "answer": asks_you,
     "queue": has_queue,
     TO_LEAD: lambda session: session.parent is not None,
     "start_waiting": lambda session: session.after is not None,

@@ -4,16 +4,8 @@ from collections.abc import Callable, Iterable
 
 from textual.content import Content
 
-from agentdash.tui.keys.actions import (
-    CONVERSATION_IDS,
-    OPEN_WORKER,
-    REGISTRY,
-    TABLE_ACTIONS,
-    VIEWER_ACTIONS,
-    Place,
-    here,
-)
-from agentdash.tui.keys.key_names import shown
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
 from agentdash.tui.keys.keymap import Keymap
 
 Pairs = list[tuple[str, str]]
@@ -32,6 +24,11 @@ ONE_STEP: Labels = (
     ("steps.page_step", "pager"), ("steps.copy", "copy"), ("steps.copy_part", "copy part"), ("steps.raw", "raw"),
     ("back", "back"),
 )  # fmt: skip
+ON_CARD: Labels = (
+    ("table.next_attention", "next session"), ("answer", "next ask"), ("write_prompt", "prompt"), ("stop", "stop"),
+    ("help", "help"),
+)  # fmt: skip
+"""The keys beside those of the card of an ask."""
 FILTERING: Pairs = [("Enter", "apply"), ("Esc", "cancel"), ("Right", "complete"), ("Up", "history")]
 """The keys of the filter field; the settings do not change the keys of fields."""
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "history")]
@@ -146,7 +143,7 @@ def footer(
     offered = [(action, keymap.keys(action, taken)) for action in usual]
     # Help and quit stay at the end, where users look for the way out.
     offered = [*local, *offered] if reading else [*offered[:-_LAST], *local, *offered[-_LAST:]]
-    fitting = [(action, shown(keys[0])) for action, keys in offered if action.weight and keys]
+    fitting = [(action, keymap.shown(keys[0])) for action, keys in offered if action.weight and keys]
     first = labelled(keymap, _WORKER) if reading and can(OPEN_WORKER) else []
     while fitting and _cells([*first, *((key, action.label) for action, key in fitting)]) > width:
         fitting.remove(min(fitting, key=lambda pair: pair[0].weight))

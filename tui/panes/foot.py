@@ -14,9 +14,9 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.runner.processes.processes import usage
 from agentdash.sessions.text.units import size
 from agentdash.tui._textual_hacks import counted_writes
-from agentdash.tui.keys.actions import Place
+from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.availability import ActionTarget
-from agentdash.tui.keys.footer import key_line, valid_keys
+from agentdash.tui.keys.footer import ON_CARD, key_line, labelled, valid_keys, whole
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.widgets.drawing.text_lines import Line
 
@@ -111,13 +111,18 @@ class Foot(Horizontal):
         yield self._keys
         yield self.meter
 
-    def show(self, keymap: Keymap, place: Place, target: ActionTarget, *, in_field: bool) -> None:
+    def show(self, keymap: Keymap, place: Place, target: ActionTarget, *, in_field: bool, on_card: bool) -> None:
         """Show the valid keys.
 
         Args:
             in_field: True if the user writes in a field of the place.
+            on_card: True if the card of an ask has the keys.
         """
         width = self._keys.size.width or self.screen.size.width
-        line = key_line(valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table))
+        if on_card:
+            pairs = whole(labelled(keymap, ON_CARD), width)
+        else:
+            pairs = valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table)
+        line = key_line(pairs)
         note = Content.styled(self._note, "$text-warning")
         self._keys.show_text(Content("   ").join(part for part in (note, line) if part))

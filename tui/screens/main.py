@@ -17,7 +17,8 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.service.selected import Selected
 from agentdash.sessions.storage.paths import usual_home
 from agentdash.tui._textual_hacks import set_size_classes
-from agentdash.tui.keys.actions import Place, bindings
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, MENU_ACTIONS, bindings
 from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command
 from agentdash.tui.keys.footer import Labels, daily_keys
@@ -48,7 +49,7 @@ SETTLED_SECONDS = 0.15
 class MainScreen(SessionScreen):
     """Connects the panes with each other and with the keys."""
 
-    BINDINGS = bindings()
+    BINDINGS = bindings([*ACTIONS, *MENU_ACTIONS])
     has_table = True
     AUTO_FOCUS = "#table"
 
@@ -106,7 +107,7 @@ class MainScreen(SessionScreen):
             several,
             marked=bool(table.marked),
             read_only=self.read_only,
-            asking=self.asking_session,
+            asking=self.answers.asking,
             on_worker=self.on_worker,
         )
 
@@ -195,6 +196,7 @@ class MainScreen(SessionScreen):
             self.pane.away.changed(changes)
             self.show_words()
         self.pane.sessions_changed()
+        self.answers.changed()
         if read is not None and read.id in removed and not self.operations.putting_away.is_own(read.id):
             self._say_gone(read)
         self._select_awaited()
@@ -243,6 +245,13 @@ class MainScreen(SessionScreen):
         self.table.select(session_id)
         return True
 
+    def pane_for(self, session: Session) -> SessionPane | None:
+        """Select a session; a filter that hides it is left."""
+        self.table.reveal(session.id)
+        while self.table.position(session.id) is None and self.pane.step_back():
+            pass
+        return self.detail if self._show_session(session.id, None) else None
+
     @on(WorkersAsked)
     def _workers_asked(self, event: WorkersAsked) -> None:
         if self.current is not None and self.current.id == event.session_id:
@@ -258,6 +267,7 @@ class MainScreen(SessionScreen):
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
         session = self.table.session(event.session_id) if event.session_id else None
         self._ways.moved(event.session_id)
+        self.answers.session_shown(event.session_id)
         self.detail.open(session)
         self._note_selected()
         if session is not None and session.id == self._read_id:

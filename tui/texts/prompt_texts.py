@@ -41,13 +41,13 @@ def effect(session: Session) -> str:
     return f"{place}, after turn {session.turn}"
 
 
-def target(session: Session) -> str:
-    """Return the label of the prompt box for a session."""
+def target(session: Session, answer_key: str) -> str:
+    """Return the label of the prompt box for a session; ``answer_key`` shows what the session asks."""
     if session.deleted_at is not None:
         return "in the trash: no prompts"
     if not takes_prompts(session.agent):
         return "plain command: no prompts"
-    what = effect(session)
+    what = f"{answer_key} answers first, or write: read after it" if session.asking else effect(session)
     room = max(_LEAST_TITLE, min(_TITLE_CELLS, _LABEL_CELLS - cell_width(what)))
     return f"→ {title(session, room)} ({what})"
 
@@ -64,6 +64,8 @@ def prompt_hint(session: Session | None, interrupt_key: str = "") -> str:
         return ""
     if session.status.ended:
         return "Reply"
+    if session.asking:
+        return "Read after your answer"
     instead = f" ({interrupt_key}: interrupt and send)" if interrupt_key else ""
     return f"{'Steer' if effect(session) == _STEERS else 'Queue a prompt'}{instead}"
 
