@@ -75,7 +75,12 @@ def ruled(text: Content, place: str, width: int, *, focused: bool) -> Content:
     if text.cell_length + 1 + end.cell_length + (place != "") > width:
         end = Content("")
     gap = " " if text else ""
-    return Content.assemble(text, gap, (rule * (width - text.cell_length - len(gap) - end.cell_length), style), end)
+    room = max(0, width - text.cell_length - len(gap) - end.cell_length)
+    return Content.assemble(text, gap, ((rule if room >= _LEAST_RULE else " ") * room, style), end)
+
+
+_LEAST_RULE = 6
+"""Cells below which a rule would be a stroke behind a text."""
 
 
 class CommandLine(NamedTuple):

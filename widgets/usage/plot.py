@@ -13,7 +13,7 @@ from agentdash.widgets.lists.row_list import Draw, RowList
 from agentdash.widgets.usage import bars
 from agentdash.widgets.usage.bars import Axis, axis
 
-_LEGEND_FROM = 100
+_LEGEND_FROM = 98
 """Cells of a plot that has a legend; a narrower one has its signs in the table below."""
 _LEGEND_CELLS = 34
 _LEGEND_NAME = 20
