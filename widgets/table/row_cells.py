@@ -8,6 +8,7 @@ from msgspec import Struct
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.widgets.drawing import glyphs
@@ -167,7 +168,7 @@ def row_cells(
     remark = detail(session, moment.now)
     room = max(0, form.width - indent - (ends if right else 0))
     signs = lifecycle_sign(session) + fork_sign(session)
-    title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
+    title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session, moment.now)
     if family is not None:
         beside = room - cells_taken(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
         marks = [*family_cells(family, beside), *marks]
@@ -219,8 +220,10 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
     return [(shown, title_role), *first, (pad(text, cell_width(text) + least - cell_width(shown)), mark_role)]
 
 
-def queue_marks(session: Session) -> list[Cell]:
+def queue_marks(session: Session, now: int) -> list[Cell]:
     """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``.
+
+    ``+1 until 18:00`` waits for a time.
 
     ``↳ after 1a2b`` names the session for which it waits.
     """
@@ -230,7 +233,9 @@ def queue_marks(session: Session) -> list[Cell]:
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
     if session.queued:
-        marks.append((f"+{session.queued} held", "attention") if session.held else (f"+{session.queued}", "dim"))
+        wait = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
+        held = ("held", "attention") if session.held else (wait.strip(), "dim")
+        marks.append((f"+{session.queued} {held[0]}".rstrip(), held[1]))
     return [*marks, ("warm", "dim")] if session.warm_since is not None else marks
 
 
