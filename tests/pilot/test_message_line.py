@@ -35,7 +35,7 @@ async def test_a_message_covers_the_footer_and_moves_nothing_and_the_next_key_st
         await d.press("P")
         await d.shows("Pinned")
         during = lines(d)
-        assert during[-1].startswith('Pinned "')
+        assert during[-1].startswith(' Pinned "')
         assert len(during) == len(before)
         cursor = d.main.table.selected.id
         await d.press("j")
@@ -50,7 +50,7 @@ async def test_each_kind_has_its_colour_and_its_mark(dashboard, monkeypatch):
         await d.select("failed01")
         await d.press("x")
         await d.shows("! ")
-        assert lines(d)[-1].startswith('! "add dark mode"')
+        assert lines(d)[-1].startswith(' ! "add dark mode"')
         assert colour_of(d, "is not running") == colours["text-warning"].lower()
         monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("no luck")))
         await d.press("R")

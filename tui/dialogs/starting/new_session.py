@@ -80,6 +80,8 @@ class NewSessionScreen(ModalScreen[None]):
         self._plan = plan
         self._begin = begin
         self._starting = False
+        self._was_first = False
+        """True if the first field has the focus, or had it last."""
         self._known_folder: str | None = offer.first.cwd
         """The folder with the settings that the fields show; None if they are to be read again."""
         self.fields = StartFields(offer, tools)
@@ -121,6 +123,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
+        self._was_first = self.focused in (self.fields.prompt, self.fields.preset)
         self._show_keys()
 
     def _show_keys(self) -> None:
@@ -144,9 +147,9 @@ class NewSessionScreen(ModalScreen[None]):
         self.fields.prompt.insert_template()
 
     def open_more(self) -> None:
-        """Show the second group of fields, and go to it."""
+        """Show the second group of fields, and go to its first one, or to its last one on the way back."""
         self.add_class("-more")
-        self.fields.title.focus()
+        (self.fields.copies if self._was_first else self.fields.title).focus()
 
     def action_exact(self) -> None:
         """Show the exact command and the line that sets its mode, or hide them again."""

@@ -165,8 +165,8 @@ class StartFields:
         without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
         self._session_id = str(uuid.uuid4())
         self._presets = offer.presets
-        self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
-        self._preset_row = Field("preset", self._preset)
+        self.preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
+        self._preset_row = Field("preset", self.preset)
         self._filled = Preset()
         self.prompt = PromptInput(id="new-prompt")
         if tools is not None:
@@ -249,9 +249,9 @@ class StartFields:
 
     def fill_from_preset(self) -> None:
         """Fill the fields from the chosen preset; keep the text that the user wrote."""
-        preset, first = self._presets.get(self._preset.value or "", Preset()), self._offer.first
+        preset, first = self._presets.get(self.preset.value or "", Preset()), self._offer.first
         text = self._filled.text_in(self.prompt.text)
-        if self._preset.value in self._presets:
+        if self.preset.value in self._presets:
             first = Start(
                 "",
                 agent=preset.agent or first.agent,
@@ -303,7 +303,7 @@ class StartFields:
         before, after = self._agents.get(name), next((one for one in settings.agents if one.name == name), None)
         self._agents = {agent.name: agent for agent in settings.agents}
         self._presets = settings.presets
-        self._preset.offer([NO_PRESET, *settings.presets], self._preset.value or NO_PRESET)
+        self.preset.offer([NO_PRESET, *settings.presets], self.preset.value or NO_PRESET)
         self._preset_row.display = bool(settings.presets)
         if before is None or after is None or before == after:
             return
@@ -359,7 +359,7 @@ class StartFields:
 
     def choices(self, start: Start) -> LastStart | None:
         """Return the choices of a start for the next dialog; None if they are a preset's."""
-        if self._preset.value in self._presets:
+        if self.preset.value in self._presets:
             return None
         mode = self.mode.value or ""
         held = mode not in self._agents[start.agent].unheld
