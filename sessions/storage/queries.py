@@ -36,7 +36,7 @@ from agentdash.sessions.storage.urgency import CURRENT
 from agentdash.sessions.storage.use.period_budgets import PeriodBudgets
 from agentdash.sessions.storage.use.plan_windows import PlanWindows
 
-FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
+FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, rank, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`..rules.attention.by_urgency`, read from an index."""
 
 _NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"

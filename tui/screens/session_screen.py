@@ -195,7 +195,7 @@ class SessionScreen(Screen[None]):
 
     def mark_seen(self, session: Session) -> None:
         """The user opened the session: clear its attention mark and mark its steps read."""
-        if not session.all_seen and session.deleted_at is None:
+        if not session.all_opened and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
