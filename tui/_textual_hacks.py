@@ -75,6 +75,21 @@ def lay_out(screen: Screen[Any]) -> bool:
     return True
 
 
+def set_size_classes(screen: Screen[Any]) -> None:
+    """Give a screen the classes of the terminal's size at once.
+
+    Textual does so behind the screen's own handlers of a ``Resize``, and a screen below a dialog can get only one: what
+    its handlers decide by its classes would be decided for the old size.
+    """
+    app = screen.app
+    now: set[str] = set()
+    every: list[tuple[int, str]] = []
+    for cells, breakpoints in zip(app.size, (app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), strict=True):
+        now |= screen._get_breakpoint_classes(cells, breakpoints)
+        every += breakpoints
+    screen.update_classes({name: name in now for _, name in every}, animate=False)
+
+
 def send_every_resize(screen: Screen[Any]) -> None:
     """Let each widget of a new screen get a ``Resize`` and a ``Show`` when it comes back to the screen.
 

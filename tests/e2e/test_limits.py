@@ -118,10 +118,10 @@ def test_claude_is_stopped_by_its_cost_while_it_works(manager, tmp_path, leftove
     options = {"live": False, "bin": script, "limits": {"cost_usd": 0.015}}
     session = manager.spawn(Start("go", agent="claude", options=options))
     [stopped] = manager.wait([session.id], timeout=60)
-    assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (≈$0.02); ")
+    assert stopped.reason.startswith("stopped by its limit: cost more than $0.015 (~$0.02); ")
     assert stopped.cost_usd is None  # claude named no figure of its own
     assert leftovers(session.id) == []
-    with pytest.raises(SessionBusyError, match=r"cost more than \$0\.015 \(≈\$0\.02\)"):
+    with pytest.raises(SessionBusyError, match=r"cost more than \$0\.015 \(~\$0\.02\)"):
         manager.prompts.inject(session.id, "more")
 
 
@@ -201,7 +201,7 @@ def test_the_real_codex_is_stopped_by_its_cost_at_the_user_s_prices(manager, cod
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
     # 50 dollars for a million: the second call makes it 0.14.
-    assert stopped.reason.startswith("stopped by its limit: cost more than $0.10 (≈$0.14); ")
+    assert stopped.reason.startswith("stopped by its limit: cost more than $0.10 (~$0.14); ")
     assert stopped.cost_usd is None  # an estimate is no figure of the agent's
 
 
@@ -212,7 +212,7 @@ def test_the_real_claude_is_stopped_by_its_cost(manager, claude_env, leftovers):
     assert manager.reader.warnings(session.id) == ()
     [stopped] = manager.wait([session.id], timeout=120)
     assert stopped.status is Status.STOPPED
-    assert re.match(r"stopped by its limit: cost more than \$0\.008 \(≈\$0\.01\d*\); ", stopped.reason)
+    assert re.match(r"stopped by its limit: cost more than \$0\.008 \(~\$0\.01\d*\); ", stopped.reason)
     assert leftovers(session.id) == []
     with pytest.raises(SessionBusyError, match=r"cost more than \$0\.008 "):
         manager.prompts.inject(session.id, "more")

@@ -157,7 +157,7 @@ def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
     )  # fmt: skip
     manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 1000.0\noutput = 1000.0\n')
     dry = repriced("--dry-run")
-    assert dry.startswith("2 turns of 2 sessions would be repriced: ? → ≈$")
+    assert dry.startswith("2 turns of 2 sessions would be repriced: ? → ~$")
     assert manager.reader.get(used_a_model[0]).cost_about_usd is None
     schema = json.loads((ROOT / "docs" / "schema" / "repriced.json").read_text(encoding="utf-8"))
     found = json.loads(repriced("--json", "--since", "7d", "--model", "local-*"))
@@ -170,7 +170,7 @@ def test_a_price_that_comes_later_fills_in_the_cost(used_a_model, manager):
     assert repriced() == "No cost changed.\n"
     manager.reader.settings.path.write_text('[prices."local-*"]\ninput = 2000.0\noutput = 2000.0\n')
     assert repriced() == "No cost changed.\n"
-    assert repriced("--all").startswith("2 turns of 2 sessions repriced: ≈$")
+    assert repriced("--all").startswith("2 turns of 2 sessions repriced: ~$")
     assert manager.reader.get(used_a_model[0]).cost_about_usd == pytest.approx(2 * after.cost_about_usd)
     assert repriced("--all") == "No cost changed.\n"
 

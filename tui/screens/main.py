@@ -13,6 +13,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.storage.paths import usual_home
+from agentdash.tui._textual_hacks import set_size_classes
 from agentdash.tui.keys.actions import Place, bindings
 from agentdash.tui.keys.availability import ActionTarget
 from agentdash.tui.keys.command_line import Command
@@ -149,6 +150,7 @@ class MainScreen(SessionScreen):
 
     def on_resize(self) -> None:
         """Divide the new size."""
+        set_size_classes(self)
         self._split.fit(alone=self._alone)
 
     def action_next_attention(self, direction: int) -> None:

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.rules.costs.cost import UNKNOWN, marks_explained
 from agentdash.sessions.rules.costs.usage_table import UsageRow, day_of
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
@@ -84,15 +85,17 @@ class UsageScreen(Screen[ChosenUsage | None]):
         self._sums = Line(id="usage-sums")
         self._heading = Line(id="usage-heading")
         self.list = UsageRows(id="usage-rows")
+        self._marks = Line(id="usage-marks")
         self._keys = Line(id="keys")
 
     def compose(self) -> ComposeResult:
-        """Yield the title, the plot, the sums, the groups and the keys."""
+        """Yield the title, the plot, the sums, the groups, the meaning of the marks, and the keys."""
         yield self._title
         yield self.plot
         yield self._sums
         yield self._heading
         yield self.list
+        yield self._marks
         yield self._keys
 
     def on_mount(self) -> None:
@@ -157,12 +160,19 @@ class UsageScreen(Screen[ChosenUsage | None]):
         _, span = usage_texts.SPANS[view.step]
         width = self.size.width
         head = [f"Usage   {span}, by {view.by}", *usage_figures.recent(figures, view.unit)]
-        self._title.show_text(usage_texts.fitting(head, width))
-        self.plot.show(usage_figures.picture(figures, view), self._starts.index(column), active=view.in_plot)
-        self._sums.show_text(usage_texts.fitting(usage_texts.sums(figures.table), width) if self._rows else "")
-        self._show_rows(figures, column, width)
+        title, sums = (usage_texts.fitting(parts, width) for parts in (head, usage_texts.sums(figures.table)))
+        picture = usage_figures.picture(figures, view)
+        self._title.show_text(title)
+        self.plot.show(picture, self._starts.index(column), active=view.in_plot)
+        self._sums.show_text(sums if self._rows else "")
+        figures_shown = [title, *self._show_rows(figures, column, width)]
+        if self._rows:
+            figures_shown += [sums, *(value for *_, value in picture.legend)]
+            figures_shown += [UNKNOWN for one in picture.columns if one.unknown]
+        self._marks.show_text(marks_explained(figures_shown, width))
 
-    def _show_rows(self, figures: Figures, column: date, width: int) -> None:
+    def _show_rows(self, figures: Figures, column: date, width: int) -> list[str]:
+        """Show the groups, and return their lines."""
         view, wide = self.view, usage_texts.name_cells(width)
         named = usage_texts.column_name(column, view.step, figures.today)
         there = usage_figures.column_rows(figures, column)
@@ -172,8 +182,10 @@ class UsageScreen(Screen[ChosenUsage | None]):
         self._heading.show_text(" " * _LIST_CELLS + usage_texts.heading(view.by, cells, wide) if self._rows else "")
         signs = usage_figures.series_of(figures, view)
 
+        figures_of = {row.group: usage_texts.line(row, cells) for row in self._rows}
+
         def drawn(row: UsageRow, _: int) -> list[Row]:
-            text = usage_texts.name(row, view.by, wide) + usage_texts.line(row, cells)
+            text = usage_texts.name(row, view.by, wide) + figures_of[row.group]
             return [(key(signs[row.group]), (text, "text"))]
 
         _, span = usage_texts.SPANS[view.step]
@@ -186,6 +198,7 @@ class UsageScreen(Screen[ChosenUsage | None]):
         self.list.show(items, self._cursor)
         if self._cursor == len(self._rows) - 1:
             self.list.reveal(len(items) - 1)
+        return list(figures_of.values())
 
     def _choose(self, *, reads: bool = False, **changes: object) -> None:
         """Change the view; ``reads`` is True if that needs other figures."""

@@ -1,14 +1,15 @@
 """The plot of usage: stacked columns with an axis, a legend, a cursor below one of the columns, and rows below them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from textual.geometry import Size
 from textual.strip import Strip
 
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_left, one_line, pad
 from agentdash.widgets.drawing.painted_view import PaintedView
 from agentdash.widgets.drawing.spans import Span
-from agentdash.widgets.lists.row_list import RowList
+from agentdash.widgets.lists.row_list import Draw, RowList
 from agentdash.widgets.usage import bars
 from agentdash.widgets.usage.bars import Axis, axis
 
@@ -145,6 +146,17 @@ class UsageRows(RowList):
 
     active = True
     """True if the keys act on the rows."""
+
+    def show(self, items: Sequence[Draw], cursor: int = 0) -> None:
+        """Show other items; the plot above gets the lines that a shorter list leaves."""
+        other = len(items) != self.count()
+        super().show(items, cursor)
+        if other:
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
+        """The lines of all items; one for the note."""
+        return max(1, self.count())
 
     @property
     def is_pale(self) -> bool:

@@ -5,6 +5,7 @@ no figure: a text without these marks would be wrong.
 """
 
 import math
+import re
 from collections.abc import Iterable
 from functools import reduce
 
@@ -15,6 +16,18 @@ from agentdash.sessions.text import units
 
 AT_LEAST = "≥"
 """The mark of a sum of which a part is not known."""
+COMPUTED = "~"
+"""The mark of a sum of which a part is computed."""
+UNKNOWN = "?"
+"""The text in place of a sum of which nothing is known."""
+
+_MEANINGS = {
+    COMPUTED: ("computed", " at list prices"),
+    AT_LEAST: ("at least", ", a part is not known"),
+    UNKNOWN: ("not known", ""),
+}
+"""The meaning of each mark of a figure: in short, and what a line with room adds."""
+_MARKED = re.compile(rf"([{COMPUTED}{AT_LEAST}])(?=[$<\d])|(?<!\S)(\{UNKNOWN})(?!\S)")
 
 
 class Cost(Struct, frozen=True, kw_only=True):
@@ -42,10 +55,24 @@ class Cost(Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """The signs before the figure: ``≥`` if something is missing, ``≈`` if any part is computed; ``?`` alone."""
+        """The sign before the figure: ``≥`` if something is missing, else ``~`` if any part is computed; ``?`` alone.
+
+        A figure has one sign.  What is missing counts more: a computed figure is nearly right, a part is not.
+        """
         if self.known_usd is None:
-            return "?" if self.missing else ""
-        return f"{AT_LEAST if self.missing else ''}{'' if self.computed_usd is None else '≈'}"
+            return UNKNOWN if self.missing else ""
+        return AT_LEAST if self.missing else "" if self.computed_usd is None else COMPUTED
+
+
+def marks_explained(texts: Iterable[str], width: int) -> str:
+    """Return what the marks of the figures in some texts mean, each once: ``~ computed at list prices``.
+
+    In a line of ``width`` cells that is too narrow for all of it, the meanings are short.
+    """
+    there = {mark for text in texts for pair in _MARKED.findall(text) for mark in pair}
+    known = [(mark, short, more) for mark, (short, more) in _MEANINGS.items() if mark in there]
+    line = "   ".join(f"{mark} {short}{more}" for mark, short, more in known)
+    return line if len(line) <= width else "   ".join(f"{mark} {short}" for mark, short, _ in known)
 
 
 def total_of(costs: Iterable[Cost]) -> Cost:
@@ -63,7 +90,7 @@ def tokens_words(tokens: int | None, missing: int, *, exact: bool = False) -> st
 
 
 def cost_words(cost: Cost, unused: str = "", cells: int | None = None) -> str:
-    """Return a cost with its marks: ``$0.31``, ``≈$0.31``, ``≥$0.31``, ``≥≈$0.31``, ``?``.
+    """Return a cost with its marks: ``$0.31``, ``~$0.31``, ``≥$0.31``, ``?``.
 
     Args:
         unused: the text if no model was used.

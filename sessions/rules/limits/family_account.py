@@ -33,7 +33,7 @@ class Amount(Struct, frozen=True):
         return Cost(reported_usd=reported or None, computed_usd=self.computed_usd or None, missing=self.missing)
 
     def dollars(self, *, above: float = 0.0) -> str:
-        """Return the money with its marks: ``$1.20``, ``≈$1.20``, ``≥$1.20``; ``?`` if all of it is unknown."""
+        """Return the money with its marks: ``$1.20``, ``~$1.20``, ``≥$1.20``; ``?`` if all of it is unknown."""
         if not self.cost_usd:
             return self.cost.mark or "$0.00"
         return f"{self.cost.mark}{compared_money(self.cost_usd, above=above)}"

@@ -53,7 +53,7 @@ def test_the_lines_of_costs_that_were_computed_again():
     )  # fmt: skip
     remedy = 'Import prices, or set [prices."MODEL"] in the settings.'
     assert list(repriced_lines(found, dry_run=False)) == [
-        "3 turns of 1 session repriced: ≥≈$0.50 → ≈$2.00",
+        "3 turns of 1 session repriced: ≥$0.50 → ~$2.00",
         f"Without a price: m0, m1, m2, m3, m4, m5, m6, m7 and others. {remedy}",
         "2 turns without a certain cost: model, tokens or longest prompt not known.",
         "1 turn skipped: not ended.",

@@ -130,7 +130,7 @@ def test_a_sum_of_what_is_known_does_not_pretend_to_be_the_whole() -> None:
     assert sessions_text([known, without_cost], LOOK)[0].endswith("2.0k tok   ≥$1.91")
     assert sessions_text([known, spent()], LOOK)[0].endswith("≥1.0k tok   ≥$1.91")
     estimated = spent(usage=Usage(total_tokens=1_000), cost_about_usd=3.0)
-    assert sessions_text([known, estimated], LOOK)[0].endswith("2.0k tok   ≈$4.91"), "an estimate is not missing"
+    assert sessions_text([known, estimated], LOOK)[0].endswith("2.0k tok   ~$4.91"), "an estimate is not missing"
     # Nothing is missing of what used no model: a command, a start that failed, a session that waits.
     free = [
         spent(agent="command"),

@@ -39,4 +39,4 @@ def test_the_sums_name_the_prices_of_computed_costs(dates, own, words):
     found = UsageTable(
         query=UsageQuery(by="day"), rows=(), columns=(), total=total, prices_as_of=dates, prices_of_settings=own
     )
-    assert sums(found)[1] == f"of it ≈$0.50 computed{words}"
+    assert sums(found)[1] == f"of it ~$0.50 computed{words}"

@@ -50,7 +50,7 @@ def usage(
 ) -> None:
     """Sum up the tokens and the money that sessions used.
 
-    $0.31 is what agents reported, ≈$0.31 has a part computed from tokens and prices, ≥$0.31 lacks unknown parts, and ?
+    $0.31 is what agents reported, ~$0.31 has a part computed from tokens and prices, ≥$0.31 lacks unknown parts, and ?
     is not known.  Days are those of the local time zone; a time of hours is rounded down to a quarter of an hour.
 
     For example: agentdash usage --by model --since 2026-10 --until yesterday
@@ -203,6 +203,7 @@ def _csv_row(values: "Iterable[object]") -> str:
 
 
 def _say(table: "UsageTable") -> None:
+    from agentdash.sessions.rules.costs.cost import marks_explained
     from agentdash.sessions.text.sanitize import cell_width
     from agentdash.tui.texts import usage_texts
 
@@ -221,6 +222,8 @@ def _say(table: "UsageTable") -> None:
     if table.more:
         lines.append(style.paint(usage_texts.MORE.format(count=table.more), "dim"))
     lines.append(style.paint(usage_texts.fitting(usage_texts.sums(table), style.width), "strong"))
+    if marks := marks_explained(lines, style.width):
+        lines.append(style.paint(marks, "dim"))
     common.print_lines(lines)
 
 

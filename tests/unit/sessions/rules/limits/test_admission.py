@@ -184,12 +184,12 @@ def test_the_state_of_a_budget_is_one_line():
 def test_the_words_of_a_budget_mark_a_computed_part_and_a_missing_cost():
     budget = Budget(cost_usd=2.0)
     computed = Amount(10, 1.2, computed_usd=0.2)
-    assert budget_words(budget, Account(spent=computed)) == "≈$1.20 of $2.00 spent, $0.80 left"
+    assert budget_words(budget, Account(spent=computed)) == "~$1.20 of $2.00 spent, $0.80 left"
     assert budget_words(budget, Account(spent=Amount(10, missing=1))) == "? of $2.00 spent, $2.00 left"
     tokens = Budget(tokens=2_000)
     assert budget_words(tokens, Account(spent=Amount(tokens_missing=1))) == "? of 2,000 tokens spent, 2,000 left"
     assert crossed(tokens, Amount(2_001, tokens_missing=1)) == "≥2,001 of 2,000 tokens"
-    assert crossed(budget, computed.plus(Amount(5, 1.0, missing=1))) == "≥≈$2.20 of $2.00"
+    assert crossed(budget, computed.plus(Amount(5, 1.0, missing=1))) == "≥$2.20 of $2.00"
 
 
 def extended(own, *ledgers, share=1.0, spent=1.0):

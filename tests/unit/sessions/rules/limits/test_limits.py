@@ -32,7 +32,7 @@ def test_what_was_crossed_in_words() -> None:
         ({"output_bytes": 1_500_001}, ("printed more than 1.5 MB (1,500,001 bytes)",)),
         ({"tokens": 1001}, ("used more than 1,000 tokens (1,001)",)),
         ({"cost_usd": 2.51}, ("cost more than $2.50 ($2.51)",)),
-        ({"cost_usd": 2.502, "estimated": True}, ("cost more than $2.50 (≈$2.502)",)),
+        ({"cost_usd": 2.502, "estimated": True}, ("cost more than $2.50 (~$2.502)",)),
         ({"tokens": None, "cost_usd": None}, ()),
         ({"wall_s": 601.0, "tokens": 5000}, ("ran longer than 10m", "used more than 1,000 tokens (5,000)")),
     ]:

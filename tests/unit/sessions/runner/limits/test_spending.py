@@ -97,7 +97,7 @@ def test_the_call_that_crosses_the_cost_is_dealt_with_before_the_next_one(record
     assert not recorder.exceeds
     says(recorder, SAYS % 3)
     assert recorder.exceeds
-    assert recorder.over_limit()[0] == "cost more than $0.03 (≈$0.04)"
+    assert recorder.over_limit()[0] == "cost more than $0.03 (~$0.04)"
     assert not recorder.exceeds  # it was dealt with
 
 

@@ -83,7 +83,7 @@ def test_a_budget_has_spent_what_the_table_of_its_folder_shows_also_for_deleted_
     ("reported", "computed", "words"),
     [
         (1.2, None, "$1.20 of $5.00 spent, $3.80 left"),
-        (None, 1.2, "≈$1.20 of $5.00 spent, $3.80 left"),
+        (None, 1.2, "~$1.20 of $5.00 spent, $3.80 left"),
         (None, None, "? of $5.00 spent, $5.00 left; 1 session of unknown cost does not count"),
     ],
 )
