@@ -23,6 +23,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.notifications.settings import NotifySettings
 from agentdash.sessions.service import watch
 from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.service.selected import Follower, Selected
 from agentdash.sessions.service.tmux import Claims
 from agentdash.sessions.settings.config import Config, DashboardSettings
 from agentdash.sessions.storage.paths import Layout
@@ -33,8 +34,9 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
+from agentdash.tui.keys.menu import entries, is_unknown, nothing, panel
 from agentdash.tui.later import load_later
-from agentdash.tui.messages import SessionsChanged, SettingsRead
+from agentdash.tui.messages import SelectionChanged, SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
@@ -76,6 +78,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
     VERTICAL_BREAKPOINTS = VERTICAL
+    pictured = False
+    """True if the next start begins with a picture of this first screen."""
+    _loaded = False  # True once all sessions are in the table
 
     def __init__(
         self,
@@ -89,6 +94,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         keymap: Keymap = DEFAULT,
         alone: bool = False,
         first: tuple[Sequence[Session], int] | None = None,
+        following: Follower | None = None,
+        selected: Selected | None = None,
     ) -> None:
         settings = settings or DashboardSettings()
         super().__init__()
@@ -125,7 +132,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._sweeps = 0
         self.requests = Requests(self, reader.home, worded=lambda error: worded(error, self.keymap))
         self.notifier = self._notifier(
-            notify or NotifySettings(), watched, read_only=settings.read_only, plain_ascii=plain_ascii
+            notify or NotifySettings(),
+            {session.id for session in watched} if watched or following is not None else None,
+            read_only=settings.read_only,
+            plain_ascii=plain_ascii,
         )
         self.feed = ChangeFeed(
             reader, self._announce, lambda wait: self.set_timer(wait, self.feed.announce), self.notifier.hear
@@ -138,16 +148,23 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self._operations = SessionActions(self._desk, stay_in_prompt=settings.stay_in_prompt)
         self.home: SessionScreen
         """The screen below all others."""
-        if watched:
-            from agentdash.tui.screens.watch import WatchScreen
-
-            self.home = WatchScreen(reader, self.requests, self._operations, watched, clock=now_ms)
+        self._followed = [following.folder] if following is not None else []
+        """The folder of what is selected in tables, if this dashboard follows one."""
+        if watched or following is not None:
+            self.home = self._watch_screen(watched, following)
         else:
             missing = first[1] - len(first[0]) if first else 0
-            self.home = self._main_screen(tour=tour, alone=alone, missing=missing)
+            self.home = self._main_screen(tour=tour, alone=alone, missing=missing, selected=selected)
+
+    def _watch_screen(self, watched: Sequence[Session], following: Follower | None) -> SessionScreen:
+        from agentdash.tui.screens.watch import FollowScreen, WatchScreen
+
+        if following is not None:
+            return FollowScreen(self._reader, self.requests, self._operations, following, clock=now_ms)
+        return WatchScreen(self._reader, self.requests, self._operations, watched, clock=now_ms)
 
     def _notifier(
-        self, notify: NotifySettings, watched: Sequence[Session], *, read_only: bool, plain_ascii: bool
+        self, notify: NotifySettings, only: set[str] | None, *, read_only: bool, plain_ascii: bool
     ) -> Notifier:
         return Notifier(
             self,
@@ -155,11 +172,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             os.environ,
             clock=now_ms,
             claims=Claims(Layout(self._reader.home).told, {} if read_only else os.environ),
-            only={session.id for session in watched} or None,
+            only=only,
             plain_ascii=plain_ascii,
         )
 
-    def _main_screen(self, *, tour: Labels, alone: bool, missing: int) -> MainScreen:
+    def _main_screen(self, *, tour: Labels, alone: bool, missing: int, selected: Selected | None) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
         return (_tour_screen() if tour else MainScreen)(
             self._reader,
@@ -171,6 +188,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             tour=tour,
             alone=alone,
             missing=missing,
+            selected=selected,
         )
 
     def on_mount(self) -> None:
@@ -194,6 +212,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             gc.enable()
         self._watch_disk()
         self._catch_up()
+        from agentdash.tui.screens.first_picture import FirstPicture
+
+        FirstPicture(self, self.home, self._reader.home, lambda: self._loaded, keeps=self.pictured).complete()
         load_later()
 
     def refresh_css(self, animate: bool = True) -> None:
@@ -255,7 +276,10 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
-        if key in self.keymap.keys(REGISTRY["redraw"]):
+        if is_unknown(self.screen, event):
+            self.requests.show_refusal(nothing(key, self.keymap))
+            return True
+        if key in self.keymap.acting(REGISTRY["redraw"]):
             self.action_redraw()
             return True
         if key == "ctrl+c":
@@ -275,6 +299,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if refused:
             self.requests.show_refusal(BURST)
         return refused
+
+    def show_panel(self, letter: str) -> None:
+        """Show the keys of a menu over the footer, until the next key."""
+        target = self.screen.target.can if isinstance(self.screen, SessionScreen) else lambda _: True
+        pairs = entries(self.screen, letter, target)
+        self.requests.message.show_panel(panel(letter, pairs, self.keymap, self.size.width))
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""
@@ -340,9 +370,11 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     @work
     async def _watch_disk(self) -> None:
-        async for change in watch.changes(self._reader.home, self._reader.live_dir):
+        async for change in watch.changes(self._reader.home, self._reader.live_dir, *self._followed):
             if change.database:
                 await self.requests.expect(self.feed.pull())
+            if self._followed and (change.selected or change.sweep):
+                self.home.post_message(SelectionChanged())
             if change.turn_files or change.sweep:
                 for screen in self._session_screens():
                     screen.turn_files_grew(change.turn_files, sweep=change.sweep)
@@ -372,12 +404,16 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
+        self._loaded = True
         if isinstance(self.home, MainScreen):
             self.home.pane.all_loaded()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
-        await self.requests.ask(self._access.manager("settle").housekeeping.settle)
+        manager = self._access.manager("settle")
+        await self.requests.ask(manager.housekeeping.settle)
+        for words in manager.take_late():
+            self.requests.show_message(words)
 
     def _announce(self) -> None:
         if not isinstance(self.home, MainScreen):

@@ -19,6 +19,10 @@ class SessionsChanged(Message, bubble=False):
         return isinstance(message, SessionsChanged)
 
 
+class SelectionChanged(Message, bubble=False):
+    """Another session may be selected in the table that the screen follows."""
+
+
 class SessionAwaited(Message, bubble=False):
     """A session was started or restored here: select it, at once or when the change feed has brought its row."""
 

@@ -13,6 +13,7 @@ from agentdash.tui.terminal.state import MOUSE_OFF, abandon, give_size, hung_up
 if TYPE_CHECKING:
     from agentdash.sessions.model.session import Session
     from agentdash.sessions.service.manager import SessionManager
+    from agentdash.sessions.service.selected import Follower
     from agentdash.tui.app import Dashboard
     from agentdash.tui.keys.footer import Labels
 
@@ -24,6 +25,9 @@ def open_dashboard(
     watched: "Sequence[Session]" = (),
     alone: bool = False,
     read_only: bool = False,
+    pictured: bool = False,
+    name: str | None = None,
+    following: "Follower | None" = None,
 ) -> int:
     """Run the dashboard until the user quits, and return the exit code.
 
@@ -36,6 +40,9 @@ def open_dashboard(
         tour: keys to try, for a first-time user.
         watched: show only the steps of these sessions.
         alone: show only the table.
+        pictured: keep the first picture for the next start.
+        name: the name by which others find the table and follow it; without one, by its tmux window.
+        following: show the session that is selected in another table.
 
     Raises:
         ConfigError: the settings cannot be used.
@@ -54,11 +61,14 @@ def open_dashboard(
         first = pool.submit(manager.reader.first_sessions)
         from msgspec import structs
 
+        from agentdash.sessions.service.selected import Selected
+        from agentdash.sessions.storage.paths import Layout
         from agentdash.tui.app import Dashboard
         from agentdash.tui.keys.keymap import keys_in_force
         from agentdash.tui.terminal.watchdog import guard
     loaded = manager.reader.settings.loaded()
     settings, notify = loaded.config.dashboard, loaded.config.notify
+    selected = Selected(Layout(manager.reader.home).selected, os.environ, name)
     app = Dashboard(
         manager,
         settings=structs.replace(settings, read_only=read_only or settings.read_only),
@@ -69,9 +79,15 @@ def open_dashboard(
         watched=watched,
         alone=alone,
         first=first.result(),
+        following=following,
+        selected=selected,
     )
+    app.pictured = pictured and not read_only
     guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
-    return _run(app)
+    try:
+        return _run(app)
+    finally:
+        selected.end()
 
 
 def _run(app: "Dashboard") -> int:
@@ -105,7 +121,7 @@ def start(*, read_only: bool = False) -> int:
     tolerate_small_character_sets()
     check_terminal()
     with SessionManager() as manager:
-        return open_dashboard(manager, read_only=read_only)
+        return open_dashboard(manager, read_only=read_only, pictured=not read_only)
 
 
 def replace_closed_streams() -> None:

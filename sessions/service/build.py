@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agentdash import __version__
-from agentdash.sessions.service.changes.git_process import GitError, run_git
+from agentdash.sessions.runner.git.git_process import GitError, run_git
 from agentdash.sessions.storage.schema import VERSION
 
 PACKAGE = Path(__file__).parents[2]

@@ -122,6 +122,15 @@ def _window(env: Mapping[str, str]) -> str | None:
     return f"{server} {window}" if window else None
 
 
+def panes_beside(env: Mapping[str, str]) -> frozenset[str]:
+    """Return the numbers of all panes of our tmux window, with our own; empty if tmux does not answer.
+
+    Runs tmux, so it belongs in a thread.  Asked each time, because a pane can be moved.
+    """
+    listed = _asked(env, "list-panes", "-t", env.get("TMUX_PANE", ""), "-F", "#{pane_id}")
+    return frozenset(pane.removeprefix("%") for pane in listed.split())
+
+
 def _asked(env: Mapping[str, str], *command: str) -> str:
     """Return what tmux answers to a command; empty if it does not answer."""
     try:

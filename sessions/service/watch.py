@@ -16,6 +16,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from agentdash.sessions.model.clock import monotonic
+from agentdash.sessions.storage.paths import SELECTED_ENDING
 
 T = TypeVar("T")
 
@@ -100,16 +101,19 @@ class Change(Struct, frozen=True, kw_only=True):
     database: bool = False
     turn_files: frozenset[str] = frozenset()
     """Names of the files in the live folder that grew: ``<session>.<stream>.jsonl``."""
+    selected: bool = False
+    """Another session may be selected in a table; with a sweep too."""
     sweep: bool = False
     """Check everything that is open, and search for runners that died."""
 
 
-async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
+async def changes(home: Path, live: Path, *selected: Path) -> AsyncGenerator[Change, None]:
     """Yield, without end, the changes in the state folder and in its folder of live turn files.
 
     The first value requests a check of everything.  The stream continues if the folders are deleted or replaced.
+    ``selected`` is the folder of what is selected in tables, for those who follow one.
     """
-    folders = (home, live)
+    folders = (home, live, *selected)
     yield Change(database=True, sweep=True)
     while True:
         watched = _identity(folders)
@@ -123,7 +127,7 @@ async def changes(home: Path, live: Path) -> AsyncGenerator[Change, None]:
             yield change
 
 
-async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
+async def _watched(folders: tuple[Path, ...], watched: object) -> AsyncGenerator[Change, None]:
     """Yield the kernel's reports, until the folders at these paths are not the watched ones."""
     from watchfiles import awatch  # takes longer to load than to draw the first screen, which is drawn before
 
@@ -151,7 +155,7 @@ async def _watched(folders: tuple[Path, Path], watched: object) -> AsyncGenerato
                 yield change
 
 
-async def _polled(folders: tuple[Path, Path], watched: object) -> AsyncGenerator[Change, None]:
+async def _polled(folders: tuple[Path, ...], watched: object) -> AsyncGenerator[Change, None]:
     """Yield the differences twice a second, until the folders are replaced or it is time to ask the kernel again."""
     began = swept = monotonic()
     sizes = await asyncio.to_thread(_sizes, folders[1])
@@ -176,6 +180,7 @@ def _change(batch: Iterable[tuple[object, str]]) -> Change:
     return Change(
         database=any(name.endswith("-wal") for name in names),
         turn_files=frozenset(name for name in names if name.endswith(".jsonl")),
+        selected=any(name.endswith(SELECTED_ENDING) for name in names),
     )
 
 

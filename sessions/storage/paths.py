@@ -45,6 +45,10 @@ class SessionFolder:
         self.identity = path / "session.json"
         self.environment = path / "environment"
         """Digests of the environment with which the session began."""
+        self.start = path / "start.json"
+        """The state of its repository when it began; see :mod:`..runner.git.start_state`."""
+        self.start_objects = path / "start"
+        """The objects of git that this state needs; made if files differed from the last commit."""
         self.reserve = path / "reserve"
         """Disk space reserved while a turn runs, so that its end can be recorded on a full disk."""
 
@@ -75,6 +79,10 @@ TOLD_SECONDS = 3_600
 """Time for which a file in :attr:`Layout.told` counts, and after which it is deleted."""
 
 
+SELECTED_ENDING = ".selected"
+"""The ending of the names of files in :attr:`Layout.selected`."""
+
+
 class Layout:
     """The state folder."""
 
@@ -92,6 +100,8 @@ class Layout:
         """Prompts that are written and not sent; created with the first one."""
         self.told = home / "told"
         """Notifications that a front end has claimed, and asks that a caller was shown; created when needed."""
+        self.selected = home / "selected"
+        """The session that is selected in each table, for those who follow it; created when needed."""
 
     def create(self) -> None:
         """Create the state folder and its subfolders if they are missing.
@@ -125,6 +135,10 @@ class Layout:
         """
         if self.read_only:
             raise read_only_error(self.home)
+
+    def waiters(self, host: str) -> Path:
+        """The lock that one of the processes of a host that wait for a time to serve the queue holds."""
+        return self.home / f"waiters.{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.lock"
 
     def session(self, session_id: str) -> SessionFolder:
         """The folder of a session.

@@ -13,8 +13,8 @@ import pytest
 
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.runner.processes import runner_lock
-from agentdash.sessions.service.changes.model import GitAnswer
 from agentdash.sessions.service.lifecycle.stop_family import NOW
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.cli.main import run
@@ -128,7 +128,13 @@ def told(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., str]:
 def test_files_kinds_lines_edits_and_git(worked: str, told: Callable[..., str], project: Path) -> None:
     (project / "by hand").write_text("1")
     lines = told("changes", worked).splitlines()
-    assert lines[0] == "2 files changed  +3 -3"
+    assert lines[0] == "net: 2 files  +2 -1  since the session's start"
+    assert [line.split() for line in lines[1:3]] == [
+        ["kept.py", "update", "+1", "-1"],
+        ["by", "hand", "add", "+1", "-0", "by", "a", "command", "or", "others"],
+    ]
+    lines = lines[3:]
+    assert lines[0] == "edits: 2 files changed  +3 -3"
     assert [line.split() for line in lines[1:4]] == [
         ["src/app.py", "delete", "+2", "-2", "2", "edits"],
         ["kept.py", "update", "+1", "-1", "1", "edit", "M", "unstaged"],
@@ -150,6 +156,8 @@ def test_diffs_are_printed_and_what_agents_write_is_text(worked: str, told: Call
     out = told("changes", worked, "--diff")
     assert "\x1b" not in out
     lines = out.splitlines()
+    at = lines.index("── kept.py: net update, +1 -1")
+    assert lines[at + 1 : at + 4] == ["  @@ -1 +1 @@", "  -kept", "  +[/red]"]
     at = lines.index("── kept.py")
     assert lines[at + 1 : at + 5] == ["  turn 1, step 3: update +1 -1", "  @@ -1 +1 @@", "  -kept", "  +[/red]"]
     at = lines.index("── /proc/no")
@@ -158,9 +166,29 @@ def test_diffs_are_printed_and_what_agents_write_is_text(worked: str, told: Call
 
 def test_the_json_is_documented_here(worked: str, told: Callable[..., str], project: Path) -> None:
     found = json.loads(told("changes", worked, "--json", "--diff"))
-    assert list(found) == ["session", "cwd", "turn", "files", "more", "git", "notes"]
+    assert list(found) == ["session", "cwd", "turn", "net", "files", "more", "git", "notes"]
     assert (found["session"], found["cwd"], found["turn"], found["more"]) == (worked, str(project), None, 0)
     assert found["notes"] == []
+    assert found["net"] == {
+        "basis": "start",
+        "files": [
+            {
+                "path": "kept.py",
+                "absolute": str(project / "kept.py"),
+                "kind": "update",
+                "content": "text",
+                "added": 1,
+                "removed": 1,
+                "moved_from": None,
+                "basis": "start",
+                "by_edits": True,
+                "diff": "@@ -1 +1 @@\n-kept\n+\x1b[31m[/red]\n",
+                "cut": False,
+            }
+        ],
+        "more": 0,
+        "why": None,
+    }
     assert found["git"] == {
         "answer": "ok",
         "detail": None,
@@ -203,9 +231,11 @@ def test_without_diff_the_json_has_no_diffs_and_without_git_no_git(worked: str, 
     assert found["git"] is None
     assert {file["git"] for file in found["files"]} == {None}
     assert all("diff" not in edit for file in found["files"] for edit in file["edits"])
+    assert (found["net"]["basis"], found["net"]["why"]) == ("edits", None)
+    assert [(file["path"], "diff" in file, file["added"]) for file in found["net"]["files"]] == [("kept.py", False, 1)]
 
 
-def test_a_lost_transcript_is_told_and_git_fills_in(
+def test_a_lost_transcript_is_told_and_the_net_result_is_known(
     worked: str, told: Callable[..., str], codex: Path, manager: SessionManager
 ) -> None:
     (rollout,) = codex.rglob("rollout-*")
@@ -216,12 +246,27 @@ def test_a_lost_transcript_is_told_and_git_fills_in(
         ("kept.py", None, "update"),
     ]
     out = told("changes", worked, "--diff")
-    assert out.splitlines()[0] == "2 files changed"
+    assert out.splitlines()[0] == "net: 1 file  +1 -1  since the session's start"
+    assert "edits: 2 files changed" in out.splitlines()
     assert LOST in out
+    assert "  -kept" in out.splitlines()
+    assert "lines not known" in told("changes", worked, "--no-git")
+    manager.reader.home.joinpath("sessions", worked, "start.json").unlink()
+    assert told("changes", worked).splitlines()[0] == (
+        "net: 1 file  +1 -1  against HEAD (the session's start was not recorded)"
+    )
+
+
+def test_git_fills_in_the_diffs_of_one_turn_whose_transcript_is_lost(
+    worked: str, told: Callable[..., str], codex: Path
+) -> None:
+    (rollout,) = codex.rglob("rollout-*")
+    rollout.unlink()
+    out = told("changes", worked, "--turn", "1", "--diff")
     assert "  git diff HEAD, including changes by others:" in out
     assert "  -kept" in out.splitlines()
     assert "no diff from the agent, and none from git" in out
-    assert "git diff HEAD" not in told("changes", worked, "--diff", "--no-git")
+    assert "git diff HEAD" not in told("changes", worked, "--turn", "1", "--diff", "--no-git")
 
 
 def test_no_changes_are_said_to_be_none(manager: SessionManager, told: Callable[..., str], tmp_path: Path) -> None:

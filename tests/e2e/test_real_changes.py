@@ -6,6 +6,7 @@ import pytest
 
 from agentdash.sessions.model.session import Status, StepKind
 from agentdash.sessions.rules.launch import Start
+from agentdash.sessions.service.changes.model import NetBasis
 
 pytestmark = pytest.mark.real
 
@@ -47,6 +48,13 @@ def test_a_session_of_two_turns_has_every_diff_in_its_steps_too_and_what_git_say
     assert diff_of(created) == ["+first line", "+second line"]
     assert diff_of(edited) == ["-second line", "+second line, edited"]
     assert [edit.turn for edit in found.files[1].edits] == [2, 2]
+    net = [(f.path, f.kind, f.added, f.removed, f.by_edits) for f in found.net.files]
+    assert (found.net.basis, net) == (
+        NetBasis.START,
+        [("notes.txt", "add", 2, 0, True), ("src/app.py", "add", 2, 0, True)],
+    )
+    find = manager.reader.steps.net_diffs(session.id)
+    assert find(found.net.files[0]).text == "@@ -0,0 +1,2 @@\n+first line\n+second line, edited\n"
     assert (found.git.top, found.git.totals.staged, found.git.totals.untracked) == (str(project), 1, 1)
 
     second = manager.reader.steps.changes_of(session.id, 2)

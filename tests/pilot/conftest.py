@@ -3,6 +3,7 @@
 import asyncio
 import unicodedata
 from contextlib import suppress
+from itertools import chain
 from time import monotonic
 from types import SimpleNamespace
 
@@ -192,8 +193,11 @@ class Driver:
         await self.settled()
 
     async def press(self, *keys):
-        """Press keys one behind the other, and wait until all that they bring about is on the screen."""
-        for key in keys:
+        """Press keys one behind the other, and wait until all that they bring about is on the screen.
+
+        The keys of a menu may be written as one: ``g u``.
+        """
+        for key in chain.from_iterable(key.split(" ") if len(key) > 1 else [key] for key in keys):
             self.app.post_message(key_event(key))
         await self.settled()
 

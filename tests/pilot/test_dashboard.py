@@ -162,7 +162,7 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
         await d.shows("rm -rf build/")
         await d.press("enter", "k")
         assert not steps.following
-        await d.shows("follow: off (f)")
+        await d.shows("follow: off (z F)")
         await d.press("G")
         assert steps.following
         await d.press("g")

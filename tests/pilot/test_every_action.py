@@ -12,7 +12,6 @@ from textual.app import App
 
 from agentdash.sessions.model.session import Change, Status, Step, StepKind
 from agentdash.sessions.service.lifecycle.starts.continue_plan import GO_ON
-from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.tui.dialogs.asking.naming import RenameScreen, SaveScreen
@@ -37,6 +36,7 @@ from agentdash.widgets.steps.filtered_steps import GROUPS
 from pilot.examples import TALK, command, session
 from pilot.house import here
 from pilot.month import MONTH, TODAY
+from pilot.test_asks import drawn as drawn_card
 
 SCENARIOS = {}
 
@@ -59,7 +59,7 @@ class Keys:
 
     async def __call__(self, *names):
         for name in names:
-            await self.d.press(REGISTRY[name].keys.split(",")[0])
+            await self.d.press(REGISTRY[name].named[0])
 
     async def read(self):
         """Into the steps of the first session, at their beginning."""
@@ -223,8 +223,8 @@ async def shows_what_an_agent_asks(d, keys):
     d.manager.ask("running1", command())
     await d.shows("?1")
     await keys("answer")
-    await d.screen(AskScreen)
-    await d.shows("run: rm -rf build")
+    await drawn_card(d)
+    await d.shows("rm -rf build")
 
 
 @scenario("to_lead")
@@ -369,7 +369,7 @@ async def goes_round(d, keys):
 async def follows(d, keys):
     assert d.steps.following
     await keys("follow")
-    await d.shows("follow: off (f)")
+    await d.shows("follow: off (z F)")
 
 
 @scenario("table.filter")
@@ -470,6 +470,14 @@ async def opens_the_palette(d, keys):
     await keys("palette")
     await d.press(*"Resends the last")
     await d.until(lambda: len(d.app.screen_stack) == 2)
+
+
+@scenario("menu.go", "menu.view", "menu.session")
+async def opens_menus(d, keys):
+    for name, title in (("menu.go", '"go to"'), ("menu.view", '"view"'), ("menu.session", "of this session")):
+        await keys(name)
+        await d.press("9")
+        await d.shows(f"9: nothing in the menu {title}.")
 
 
 @scenario("theme")

@@ -11,9 +11,9 @@ from agentdash.sessions.service.projects.file import NAME
 from agentdash.sessions.settings.config import Config
 from agentdash.tui.dialogs.help import HelpScreen
 from agentdash.tui.dialogs.starting.new_session import NewSessionScreen
-from agentdash.tui.keys.actions import REGISTRY, Place
-from agentdash.tui.keys.key_names import shown
-from agentdash.tui.keys.keymap import keymap
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.keymap import DEFAULT, keymap
 from agentdash.tui.messages import SettingsRead
 from agentdash.tui.panes.checklist import TOUR
 from pilot import test_every_action as every
@@ -39,7 +39,7 @@ _DOES = "shows|opens|takes|to|starts|ends|end|lists|clears|again"
 def _hint(action):
     """Match a default key of an action in front of what it does."""
     label = f"{re.escape(action.label)}|" if action.label and not action.keys.isdigit() else ""
-    keys = "|".join(re.escape(shown(key)) for key in action.keys.split(","))
+    keys = "|".join(re.escape(DEFAULT.shown(key)) for key in action.named)
     return re.compile(rf"(?:(?<![^\s:(·])(?:{keys}) (?:{label}{_DOES})\b)|\b(?:F\d|Ctrl\+[A-Z])\b")
 
 

@@ -3,10 +3,13 @@
 from contextlib import nullcontext
 
 import pytest
+from textual.widgets import Input
 
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.settings.config import DashboardSettings
-from agentdash.tui.keys.actions import ACTIONS
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY
+from agentdash.tui.keys.availability import possible
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.widgets.inputs.prompt_box import PromptInput
@@ -16,7 +19,7 @@ LOOK = DashboardSettings(read_only=True)
 
 
 def keys_of_what_changes():
-    return [key for action in ACTIONS if action.changes for key in action.keys.split(",")]
+    return [key for action in ACTIONS if action.changes for key in action.acting]
 
 
 async def test_no_key_changes_anything(dashboard):
@@ -121,6 +124,26 @@ async def test_no_key_opens_what_can_write(dashboard, ran, monkeypatch, key):
         await d.press("enter", key)
         assert d.app.screen is d.main
         assert ran == []
+
+
+async def test_no_key_of_the_registry_opens_more_than_a_pager_or_writes_a_file(dashboard, ran, monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
+    async with dashboard(settings=LOOK, size=(160, 45)) as d:
+        before = d.manager.rows()
+        for place in (Place.TABLE, Place.STEPS):
+            for action in REGISTRY.values():
+                if place not in action.where or action.id in ("quit", "suspend", "interrupt"):
+                    continue
+                d.main.table.select("done0001")
+                d.main.give_keys(d.main.table if place is Place.TABLE else d.main.detail.steps)
+                await d.press(action.keys.split(",")[0])
+                for _ in range(5):
+                    if d.app.screen is not d.main or isinstance(d.app.focused, Input):
+                        await d.press("escape")
+                assert d.app.screen is d.main, action.id
+        assert d.manager.rows() == before
+        assert {program for program, _ in ran} <= {"less"}
+        assert all(not possible(one.id, SESSIONS[0], read_only=True) for one in REGISTRY.values() if one.writes)
 
 
 async def test_the_settings_file_is_not_opened(dashboard, ran, monkeypatch):

@@ -207,6 +207,7 @@ async def test_w_goes_round_what_needs_somebody(dashboard):
 async def test_a_failure_that_was_only_opened_needs_the_user_until_it_is_marked_read(dashboard):
     async with dashboard() as d:
         d.main.table.select("failed01")
+        await d.press("enter")
         await d.until(lambda: d.manager.get("failed01").seen_at is not None)
         await d.shows("NEEDS YOU 2")
         assert d.manager.get("failed01").attention

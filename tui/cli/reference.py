@@ -19,7 +19,8 @@ from agentdash.tui.cli.schemas.documents import documents, encoded
 from agentdash.tui.cli.schemas.verbs import VERBS
 from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, EVERYWHERE, PANE_ACTIONS, REGISTRY, Action, Place
+from agentdash.tui.keys.action import EVERYWHERE, Action, Place
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS, REGISTRY
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
@@ -105,12 +106,12 @@ def keys_page() -> str:
 
 def _free(places: Set[Place]) -> list[str]:
     """Return the letters that have no action in any of these parts of the screen; none for no part."""
-    taken = {key for action in REGISTRY.values() if action.where & places for key in action.keys.split(",")}
+    taken = {key for action in REGISTRY.values() if action.where & places for key in action.named}
     return [letter for letter in ascii_letters if letter not in taken] if places else []
 
 
 def _keys(action: Action) -> str:
-    return " ".join(f"`{key_names.shown(key)}`" for key in action.keys.split(","))
+    return " ".join(f"`{key_names.shown(key)}`" for key in action.named)
 
 
 def _name(action: Action) -> str:

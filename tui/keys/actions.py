@@ -8,11 +8,19 @@ from those.  ``keymap`` has the keys in force.
 """
 
 from collections.abc import Iterable
-from enum import StrEnum
 
-from msgspec import Struct
 from textual.binding import Binding, BindingType
 
+from agentdash.tui.keys.action import (
+    CHANGES,
+    EVERYWHERE,
+    MENUS,
+    OTHER_SCREENS,
+    READING,
+    Action,
+    Place,
+    menu_id,
+)
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
 from agentdash.widgets.lists.row_list import FileList
@@ -20,62 +28,6 @@ from agentdash.widgets.lists.virtual_list import VirtualList
 from agentdash.widgets.steps.filtered_steps import GROUPS
 from agentdash.widgets.steps.trajectory import Trajectory
 from agentdash.widgets.table.session_table import SessionTable
-
-
-class Place(StrEnum):
-    """The part of the screen that receives the keys."""
-
-    TABLE = "table"
-    STEPS = "steps"
-    STEP = "step"
-    """One step in its pane."""
-    FILES = "files"
-    """The list of files that a session changed."""
-    DIFFS = "diffs"
-    """The diffs beside the list of changed files."""
-    PROMPT = "prompt"
-    USAGE = "usage"
-    """The screen of usage."""
-
-
-EVERYWHERE = frozenset({Place.TABLE, Place.STEPS, Place.STEP, Place.PROMPT})
-"""The screens of sessions.  In a prompt, characters are text, and only other keys act."""
-READING = frozenset({Place.STEPS, Place.STEP})
-CHANGES = frozenset({Place.FILES, Place.DIFFS})
-OTHER_SCREENS = CHANGES | {Place.USAGE}
-"""Screens without a session's prompt."""
-
-
-class Action(Struct, frozen=True, kw_only=True):
-    """An action of a key."""
-
-    id: str
-    """Its name in ``[keys]`` and on the command line."""
-    keys: str
-    """Default keys by their Textual names, separated by commas; the first one is shown."""
-    label: str = ""
-    """One or two words for the footer and the palette."""
-    help: str
-    weight: int = 1
-    """Priority in a footer that is too short; an action of weight 0 is never in it."""
-    where: frozenset[Place] = EVERYWHERE
-    """Parts of the screen in which it acts."""
-    does: str = ""
-    """Textual's name of the action, if it is not the id."""
-    on_target: bool = False
-    """True if it needs only the sessions that it acts on: see ``TARGET_ACTIONS``."""
-    changes: bool = False
-    """True if it changes a session, which a read-only dashboard refuses."""
-    writes: bool = False
-    """True if it writes a file, or opens a program that can write; a read-only dashboard refuses it too."""
-    fixed: bool = False
-    """True if the settings cannot change its keys."""
-
-    @property
-    def run(self) -> str:
-        """Textual's name of the action."""
-        return f"on_target('{self.id}')" if self.on_target else self.does or self.id
-
 
 USAGE_KEYS = (
     ("day", "d", "day", "a column for each day", "step('day')", 3),
@@ -102,10 +54,17 @@ TO_LEAD = "to_lead"
 """Goes from a worker to the step of its lead that started it."""
 
 CONVERSATION_KEYS = (
-    ("fork", "B", "fork", "fork here: a new session goes on from this step", 1, "conversation('fork')"),
-    ("rewind", "minus", "go back", "go back to this step, or ask it otherwise", 1, "conversation('rewind')"),
-    ("undo", "u", "take back", "take back the last step back, else undo the last delete", 0, "conversation('undo')"),
-    ("compact", "C", "compact", "go on from a summary of the conversation", 0, "conversation('compact')"),
+    ("fork", "m f|B", "fork", "fork here: a new session goes on from this step", 1, "conversation('fork')"),
+    ("rewind", "m b|minus", "go back", "go back to this step, or ask it otherwise", 1, "conversation('rewind')"),
+    (
+        "undo",
+        "u,m u",
+        "take back",
+        "take back the last step back, else undo the last delete",
+        0,
+        "conversation('undo')",
+    ),
+    ("compact", "m c|C", "compact", "go on from a summary of the conversation", 0, "conversation('compact')"),
 )
 """Name, keys, label, help, weight in the footer, and Textual's action; each changes a session."""
 
@@ -117,28 +76,30 @@ ACTIONS = (
         id="new_session", keys="n", label="new", help="start a session", weight=4, on_target=True, changes=True
     ),
     Action(
-        id="new_like", keys="N", label="duplicate", help="start a session with the same settings", weight=0,
+        id="new_like", keys="m N|N", label="duplicate", help="start a session with the same settings", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="new_after", keys="ampersand", label="after", help="start a session with the answer of this one", weight=0,
+        id="new_after", keys="m a|ampersand", label="after",
+        help="start a session with the answer of this one", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="continue", keys="at", label="continue", help="continue it in a new session, by any agent", weight=0,
+        id="continue", keys="m k|at", label="continue", help="continue it in a new session, by any agent", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="start_waiting", keys="a", label="start", help="start the waiting session without waiting", weight=5,
+        id="start_waiting", keys="m S", label="start", help="start the waiting session without waiting", weight=5,
         on_target=True, changes=True,
     ),
     Action(
-        id="wait_for", keys="f6", label="wait for", help="let the waiting session wait for another one",
+        id="wait_for", keys="m w|f6", label="wait for", help="let the waiting session wait for another one",
         weight=0, on_target=True, changes=True,
     ),
-    Action(id="write_prompt", keys="i,m", label="prompt", help="send a prompt to the session", weight=5, changes=True),
+    Action(id="write_prompt", keys="i", label="prompt", help="send a prompt to the session", weight=5, changes=True),
     Action(
-        id="template", keys="f8", label="template", help="write from a template, filled in for the session", weight=0,
+        id="template", keys="m t|f8", label="template",
+        help="write from a template, filled in for the session", weight=0,
         changes=True,
     ),
     Action(
@@ -146,101 +107,103 @@ ACTIONS = (
         on_target=True, changes=True,
     ),
     Action(
-        id="kill", keys="X", label="kill", help="kill the session immediately (SIGKILL)", weight=0, on_target=True,
+        id="kill", keys="m X|X", label="kill", help="kill the session immediately (SIGKILL)", weight=0, on_target=True,
         changes=True,
     ),
     Action(
-        id="interrupt_turn", keys="I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
+        id="interrupt_turn", keys="m i|I", label="interrupt", help="interrupt the turn (asks first)", weight=1,
         on_target=True, changes=True,
     ),
     Action(
-        id="mode", keys="E", label="mode", help="change the permission mode, also in a running turn", weight=0,
+        id="mode", keys="m e|E", label="mode", help="change the permission mode, also in a running turn", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="take_over", keys="H", label="take over", help="open the agent's own interface on the session", weight=1,
+        id="take_over", keys="m h|H", label="take over", help="open the agent's own interface on the session", weight=1,
         on_target=True, changes=True,
     ),
     Action(
-        id="answer", keys="semicolon", label="answer", help="show what an agent asks for, and answer", weight=6
+        id="answer", keys="a|semicolon", label="answer", help="show what an agent asks for, and answer", weight=6
     ),
-    Action(id="queue", keys="Q", label="queue", help="show and change the queue", weight=2),
+    Action(id="queue", keys="g q|Q", label="queue", help="show and change the queue", weight=2),
     Action(
         id="table.next_attention", keys="w", label="next", help="next session that needs you", weight=5,
         does="next_attention(1)",
     ),
     Action(
-        id="table.previous_attention", keys="W", label="previous", help="previous session that needs you", weight=0,
+        id="table.previous_attention", keys="g w|W", label="previous", help="previous session that needs you", weight=0,
         does="next_attention(-1)",
     ),
     Action(
-        id=TO_LEAD, keys="circumflex_accent", label="lead", help="go to the step of its lead that started it", weight=2
+        id=TO_LEAD, keys="g L|circumflex_accent", label="lead",
+        help="go to the step of its lead that started it", weight=2
     ),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
     Action(
-        id="delete", keys="D", label="delete", help="move the session to the trash (asks first)", on_target=True,
+        id="delete", keys="m D|D", label="delete", help="move the session to the trash (asks first)", on_target=True,
         changes=True,
     ),
     Action(
-        id="archive", keys="A", label="archive", help="archive the session (undo restores it)", weight=0,
+        id="archive", keys="m A|A", label="archive", help="archive the session (undo restores it)", weight=0,
         on_target=True, changes=True,
     ),
     Action(
-        id="rename", keys="r", label="rename", help="rename the session", weight=0, on_target=True,
+        id="rename", keys="m r|r", label="rename", help="rename the session", weight=0, on_target=True,
         changes=True,
     ),
     Action(
-        id="pin", keys="P", label="pin", help="pin / unpin", weight=0, changes=True
+        id="pin", keys="m p|P", label="pin", help="pin / unpin", weight=0, changes=True
     ),
     Action(
-        id="mark_read", keys="U", label="mark read", help="mark read / unread", weight=0, changes=True
+        id="mark_read", keys="U", label="mark read", help="mark read / unread", changes=True
     ),
     Action(
-        id="undo", keys="u", label="undo", help="undo the last delete or archive", weight=0, changes=True
+        id="undo", keys="u,m u", label="undo", help="undo the last delete or archive", weight=0, changes=True
     ),
     Action(
-        id="processes", keys="p", label="processes", help="show its processes: CPU, memory, ports", weight=0,
+        id="processes", keys="g p|p", label="processes", help="show its processes: CPU, memory, ports", weight=0,
         on_target=True,
     ),
     Action(
-        id="trust", keys="f4", label="trust", help="show and trust the settings of the folder's project", weight=0,
+        id="trust", keys="m T|f4", label="trust", help="show and trust the settings of the folder's project", weight=0,
         on_target=True,
     ),
     Action(
-        id="shell", keys="exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
+        id="shell", keys="g h|exclamation_mark", label="shell", help="open a shell in the session's folder", weight=0,
         where=EVERYWHERE | CHANGES, writes=True,
     ),
     Action(
-        id="lazygit", keys="ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0,
+        id="lazygit", keys="g G|ctrl+g", label="lazygit", help="open lazygit in the session's folder", weight=0,
         where=EVERYWHERE | CHANGES, writes=True,
     ),
     Action(
-        id="beside", keys="vertical_line", label="compare", help="compare marked sessions side by side"
+        id="beside", keys="z b|vertical_line", label="compare", help="compare marked sessions side by side"
     ),
     Action(
-        id="usage", keys="dollar_sign", label="usage", weight=0,
+        id="usage", keys="g u|dollar_sign", label="usage", weight=0,
         help="what sessions used: tokens and money, over time and by model",
     ),
-    Action(id="follow", keys="f,F", label="follow", help="toggle follow (stay at the newest step)"),
+    Action(id="follow", keys="z F|f,F", label="follow", help="toggle follow (stay at the newest step)"),
     Action(id="command_line", keys="colon", label="command", help="run a command by name", weight=0),
     Action(
-        id="smaller", keys="less_than_sign", label="shrink", help="shrink table", weight=0, does="split(-5)"
+        id="smaller", keys="z n|less_than_sign", label="shrink", help="shrink table", weight=0, does="split(-5)"
     ),
     Action(
-        id="larger", keys="greater_than_sign", label="grow", help="grow table", weight=0, does="split(5)"
+        id="larger", keys="z w|greater_than_sign", label="grow", help="grow table", weight=0, does="split(5)"
     ),
-    Action(id="zoom", keys="plus", label="zoom", help="zoom pane", weight=0),
-    Action(id="meter", keys="f3", label="meter", help="toggle the meter: CPU and memory of the dashboard", weight=0),
+    Action(id="zoom", keys="z z|plus", label="zoom", help="zoom pane", weight=0),
+    Action(id="meter", keys="z M|f3", label="meter",
+        help="toggle the meter: CPU and memory of the dashboard", weight=0),
     Action(
-        id="theme", keys="t", label="theme", help="next theme: dark, light, colour-blind-safe", weight=0,
+        id="theme", keys="z t|t", label="theme", help="next theme: dark, light, colour-blind-safe", weight=0,
         does="app.theme",
     ),
     Action(
-        id="mouse", keys="f2", label="mouse", help="toggle mouse (off: the terminal selects text)", weight=0,
+        id="mouse", keys="z m|f2", label="mouse", help="toggle mouse (off: the terminal selects text)", weight=0,
         does="app.mouse",
     ),
-    Action(id="settings", keys="comma", label="settings", help="settings and their sources", weight=0),
-    Action(id="log", keys="L", label="log", help="message log", weight=0),
+    Action(id="settings", keys="g s|comma", label="settings", help="settings and their sources", weight=0),
+    Action(id="log", keys="g l|L", label="log", help="message log", weight=0),
     Action(
         id="back", keys="escape", label="back", help="back (never stops a session or quits)", weight=0, fixed=True
     ),
@@ -253,7 +216,13 @@ ACTIONS = (
 
 TABLE_ACTIONS = tuple(
     Action(
-        id=f"table.{name}", keys=keys, label=label, help=help_, weight=weight, where=frozenset({Place.TABLE}), does=does
+        id=f"table.{name}",
+        keys=keys,
+        label=label,
+        help=help_,
+        weight=weight,
+        where=frozenset({Place.TABLE}),
+        does=does,
     )
     for name, keys, label, help_, weight, does in (
         ("filter", "slash", "filter", "filter sessions: words, state:failed, cost>1", 5, "filter"),
@@ -263,49 +232,53 @@ TABLE_ACTIONS = tuple(
         ("failed", "3", "failed", "failed and lost sessions", 0, "quick('3')"),
         ("done", "4", "done", "done sessions", 0, "quick('4')"),
         ("queued", "5", "queued", "queued sessions", 0, "quick('5')"),
-        ("here", "full_stop", "here", "this folder / all folders", 0, "here"),
-        ("sort", "s", "sort", "choose sort order", 1, "sort"),
-        ("reverse", "S", "reverse", "reverse order", 0, "reverse"),
-        ("group", "T", "group", "group by: section / parent / folder / agent / none", 0, "group"),
-        ("columns", "C", "columns", "choose, move and resize columns", 0, "columns"),
-        ("density", "d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
-        ("views", "V", "views", "open or save a view", 0, "views"),
+        ("here", "z h|full_stop", "here", "this folder / all folders", 0, "here"),
+        ("sort", "z s|s", "sort", "choose sort order", 1, "sort"),
+        ("reverse", "z r|S", "reverse", "reverse order", 0, "reverse"),
+        ("group", "z g|T", "group", "group by: section / parent / folder / agent / none", 0, "group"),
+        ("columns", "z c|C", "columns", "choose, move and resize columns", 0, "columns"),
+        ("density", "z d|d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
+        ("views", "z v|V", "views", "open or save a view", 0, "views"),
         ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
         ("copy", "y", "copy", "copy the last answer", 3, "screen.row('copy')"),
-        ("copy_part", "Y", "copy part", "choose what to copy", 0, "screen.row('copy_part')"),
-        ("explain", "equals_sign", "why", "why the session is in this state", 0, "screen.row('explain')"),
-        ("page_answer", "o", "pager", "open the last answer in $PAGER", 0, "screen.row('page_step')"),
-        ("page_file", "O", "file", "open the newest turn's raw JSONL in $PAGER", 0, "screen.row('page_file')"),
-        ("edit_answer", "e", "editor", "open the last answer in $EDITOR", 0, "screen.row('edit_step')"),
+        ("copy_part", "m y|Y", "copy part", "choose what to copy", 0, "screen.row('copy_part')"),
+        ("explain", "g e|equals_sign", "why", "why the session is in this state", 0, "screen.row('explain')"),
+        ("page_answer", "g o|o", "pager", "open the last answer in $PAGER", 0, "screen.row('page_step')"),
+        ("page_file", "g r|O", "file", "open the newest turn's raw JSONL in $PAGER", 0, "screen.row('page_file')"),
+        ("edit_answer", "g v|e", "editor", "open the last answer in $EDITOR", 0, "screen.row('edit_step')"),
     )
 )
 """The keys of the table; they take precedence over the keys of the whole screen."""
 
 VIEWER_ACTIONS = tuple(
     Action(
-        id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight, where=READING, does=does,
+        id=f"steps.{name}", keys=keys, label=label, help=help_, weight=weight,
+        where=READING, does=does,
         changes=f"steps.{name}" in CONVERSATION_IDS, writes=name in ("edit_step", "export"),
     )
     for name, keys, label, help_, weight, does in (
         ("search", "slash", "search", "search all steps", 6, "search"),
         ("next_match", "n", "next", "next match (during a search)", 0, "match(1)"),
         ("previous_match", "N", "previous", "previous match (during a search)", 0, "match(-1)"),
-        ("go_to", "number_sign", "go to", "go to step number", 0, "go_to"),
+        ("go_to", "g i|number_sign", "go to", "go to step number", 0, "go_to"),
         ("copy", "y", "copy", "copy the command, message or diff", 2, "copy"),
-        ("copy_part", "Y", "copy part", "choose what to copy", 0, "copy_part"),
-        ("page_step", "o", "pager", "open the step in $PAGER", 0, "page_step"),
-        ("page_file", "O", "file", "open the turn's raw JSONL or stderr in $PAGER", 0, "page_file"),
-        ("edit_step", "e,v", "editor", "open the step in $EDITOR", 0, "edit_step"),
-        ("source", "M", "source", "toggle raw / rendered Markdown", 0, "source"),
+        ("copy_part", "m y|Y", "copy part", "choose what to copy", 0, "copy_part"),
+        ("page_step", "g o|o", "pager", "open the step in $PAGER", 0, "page_step"),
+        ("page_file", "g r|O", "file", "open the turn's raw JSONL or stderr in $PAGER", 0, "page_file"),
+        ("edit_step", "g v|e,v", "editor", "open the step in $EDITOR", 0, "edit_step"),
+        ("source", "z o|M", "source", "toggle raw / rendered Markdown", 0, "source"),
         ("changes", "c", "changes", "files changed by the session", 5, "changes"),
-        ("export", "s", "export", "export as Markdown, HTML or JSON", 0, "export"),
-        ("raw", "r", "raw", "raw JSON of the step", 0, "document('raw')"),
-        ("stderr", "S", "stderr", "stderr of the agent", 0, "document('stderr')"),
-        ("explain", "equals_sign", "why", "why the session is in this state", 0, "document('explain')"),
+        ("export", "m s|s", "export", "export as Markdown, HTML or JSON", 0, "export"),
+        ("raw", "g j|r", "raw", "raw JSON of the step", 0, "document('raw')"),
+        ("stderr", "g E|S", "stderr", "stderr of the agent", 0, "document('stderr')"),
+        ("explain", "g e|equals_sign", "why", "why the session is in this state", 0, "document('explain')"),
         *CONVERSATION_KEYS,
     )
 )  # fmt: skip
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
+
+MATCHES = frozenset({"steps.next_match", "steps.previous_match"})
+"""The actions whose keys mean something else without a search."""
 
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")
@@ -337,6 +310,20 @@ APP_ACTIONS = tuple(
 )
 """The keys of the whole program."""
 
+MENU_ACTIONS = tuple(
+    Action(
+        id=menu_id(letter),
+        keys=letter,
+        label=name,
+        help=f"menu: {title}",
+        does=f"app.menu('{letter}')",
+        weight=7,
+        where=EVERYWHERE - {Place.PROMPT} | (CHANGES if letter == "g" else set()),
+    )
+    for letter, (name, title) in MENUS.items()
+)
+"""The keys that open a menu; the next key acts in it."""
+
 PANE_ACTIONS = (
     Action(id="next_pane", keys="tab", help="next pane", does="next_pane(1)", fixed=True),
     Action(id="previous_pane", keys="shift+tab", help="previous pane", does="next_pane(-1)", fixed=True),
@@ -348,14 +335,16 @@ _FIXED = {"prompt.earlier", "prompt.later", "prompt.leave"}
 
 
 def _declared(bindings: Iterable[BindingType], *where: Place) -> tuple[Action, ...]:
-    """Return the keys that a widget declares with a name and a description."""
+    """Return the keys that a widget declares with a name and a description; without one, they are not shown."""
+    named = [one for one in bindings if isinstance(one, Binding) and one.id]
+    silent = {one.id: one.key for one in named if not one.description}
     return tuple(
         Action(
-            id=one.id, keys=one.key, help=one.description, does=one.action, where=frozenset(where), weight=0,
-            fixed=one.id in _FIXED,
+            id=one.id, keys=f"{one.key}|{silent.get(one.id, '')}", help=one.description, does=one.action,
+            where=frozenset(where), weight=0, fixed=one.id in _FIXED,
         )
-        for one in bindings
-        if isinstance(one, Binding) and one.id and one.description
+        for one in named
+        if one.id and one.description
     )  # fmt: skip
 
 
@@ -382,8 +371,8 @@ PROMPT_KEYS = (
 REGISTRY = {
     action.id: action
     for actions in (
-        ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS, VIEWER_ACTIONS,
-        STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
+        ACTIONS, MENU_ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS,
+        VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
     )
     for action in actions
 }  # fmt: skip
@@ -400,13 +389,14 @@ _WATCHING = frozenset({
 def bindings(actions: Iterable[Action] = ACTIONS) -> list[BindingType]:
     """Return the default keys as Textual bindings; a keymap changes them by their ids."""
     return [
-        Binding(action.keys, action.run, action.label or action.help, show=False, id=action.id) for action in actions
+        Binding(",".join(action.acting), action.run, action.label or action.help, show=False, id=action.id)
+        for action in actions
     ]
 
 
 def watch_bindings() -> list[BindingType]:
     """Return the keys of a screen that only shows sessions."""
-    return bindings([*PANE_ACTIONS, *here(table=False)])
+    return bindings([*PANE_ACTIONS, *MENU_ACTIONS, *here(table=False)])
 
 
 def here(*, table: bool = True) -> list[Action]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from textual.widget import Widget
 
 from agentdash.sessions.text.sanitize import whole_names
-from agentdash.tui.keys.actions import Action
+from agentdash.tui.keys.action import Action
 
 
 class UnusableLineError(ValueError):

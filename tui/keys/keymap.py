@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.settings.config import Loaded, unusable
 from agentdash.tui.keys import key_names
-from agentdash.tui.keys.actions import REGISTRY, Action, Place
+from agentdash.tui.keys.action import MENUS, Action, Place, menu_id
+from agentdash.tui.keys.actions import MATCHES, REGISTRY
 
 NEVER = "<ignore>"
 """A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""
@@ -33,16 +34,30 @@ class Keymap(Struct, frozen=True):
 
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Textual names of the keys of each action that differs from its default; empty if the action has no key."""
+    silenced: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """All keys of each action that lost a key which is not shown to another action."""
 
     def keys(self, action: Action, without: Collection[str] = ()) -> tuple[str, ...]:
         """Return the Textual names of an action's keys, except ``without``, which are bound to something else."""
-        keys = self.changed.get(action.id, tuple(action.keys.split(",")))
+        return tuple(key for key in self.changed.get(action.id, action.named) if key not in without)
+
+    def acting(self, action: Action, without: Collection[str] = ()) -> tuple[str, ...]:
+        """Return all keys that run the action, also those that are not shown."""
+        keys = self.changed.get(action.id, self.silenced.get(action.id, action.acting))
         return tuple(key for key in keys if key not in without)
 
     def name(self, action_id: str) -> str:
         """Return the action's first key as users write it, or its command-line name if it has no key."""
         keys = self.keys(REGISTRY[action_id])
-        return key_names.shown(keys[0]) if keys else f":{action_id}"
+        return self.shown(keys[0]) if keys else f":{action_id}"
+
+    def shown(self, key: str) -> str:
+        """Return a key as users write it; a key of a menu follows the key that opens the menu now."""
+        letter, blank, _ = key.partition(" ")
+        opens = self.keys(REGISTRY[menu_id(letter)])[:1] if blank else ()
+        return " ".join(
+            map(key_names.shown, key.replace(f"{letter} ", f"{opens[0]} ", 1).split(" ") if opens else [key])
+        )
 
     def in_text(self, action_id: str) -> str:
         """Return the action's first key that acts where the user writes, as users write it; empty if it has none."""
@@ -51,17 +66,21 @@ class Keymap(Struct, frozen=True):
 
     def names(self, action: Action, without: Collection[str] = ()) -> str:
         """Return all keys of the action as users write them, or its command-line name if it has none."""
-        return " ".join(map(key_names.shown, self.keys(action, without))) or f":{action.id}"
+        return "  ".join(map(self.shown, self.keys(action, without))) or f":{action.id}"
 
-    def taken(self, place: Place) -> frozenset[str]:
-        """Return the keys that have a meaning of their own in this place, different from the whole screen's."""
-        inner = (action for action in REGISTRY.values() if place in action.where)
+    def taken(self, place: Place, searching: bool = False) -> frozenset[str]:
+        """Return the keys that have a meaning of their own in this place, different from the whole screen's.
+
+        Some have it only during a search.
+        """
+        there = (action for action in REGISTRY.values() if place in action.where)
+        inner = (action for action in there if searching or action.id not in MATCHES)
         narrow = (action for action in inner if not {Place.TABLE, Place.STEPS} <= action.where)
-        return frozenset(key for action in narrow for key in self.keys(action))
+        return frozenset(key for action in narrow for key in self.acting(action))
 
     def for_textual(self) -> dict[str, str]:
         """Return the keymap as ``App.set_keymap`` takes it."""
-        return {name: ",".join(keys) or NEVER for name, keys in self.changed.items()}
+        return {name: ",".join(keys) or NEVER for name, keys in (self.silenced | self.changed).items()}
 
 
 DEFAULT = Keymap()
@@ -84,15 +103,27 @@ def keymap(stated: Mapping[str, Any]) -> Keymap:
     changed = {name: _keys(name, path, value) for name, (path, value) in paths.items()}
     if _GIVES_WAY not in changed:
         wanted = {key for keys in changed.values() for key in keys}
-        usual = REGISTRY[_GIVES_WAY].keys.split(",")
+        usual = REGISTRY[_GIVES_WAY].named
         if wanted.intersection(usual):
             changed[_GIVES_WAY] = tuple(key for key in usual if key not in wanted)
-    made = Keymap(changed)
+    made = Keymap(changed, _silenced(changed))
     for one, other in combinations(REGISTRY.values(), 2):
         if (one.id in changed or other.id in changed) and (key := _clash(made, one, other)):
             blamed, kept = (other, one) if other.id in changed else (one, other)
             raise UnusableKeyError(paths[blamed.id][0], _told(key, blamed, kept))
     return made
+
+
+def _silenced(changed: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the keys that are left to the actions of which a key that is not shown was given to another action."""
+    silenced = {}
+    for action in REGISTRY.values():
+        if action.id not in changed and action.acting != action.named:
+            others = [REGISTRY[name] for name in changed if REGISTRY[name].where & action.where]
+            wanted = {key for other in others for key in changed[other.id]} - set(action.named)
+            if wanted.intersection(action.acting):
+                silenced[action.id] = tuple(key for key in action.acting if key not in wanted)
+    return silenced
 
 
 def keys_in_force(loaded: Loaded) -> Keymap:
@@ -141,9 +172,15 @@ def _keys(name: str, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
 
 
 def _key(action: Action, path: tuple[str, ...], spelling: str) -> str:
-    key = key_names.textual_name(spelling)
+    menu, blank, letter = spelling.partition(" ")
+    if blank and letter and menu not in MENUS:
+        menus = ", ".join(f"{one} ({title})" for one, (_, title) in MENUS.items())
+        raise UnusableKeyError(path, f"{spelling!r}: {menu!r} is not a menu. The menus are {menus}.")
+    key = key_names.textual_name(letter or spelling)
+    if key is not None and letter:
+        key = f"{menu} {key}"
     if key is None:
-        example = "Examples: x, X, ?, space, f5, pgdn, ctrl+x, alt+x."
+        example = "Examples: x, X, ?, space, f5, pgdn, ctrl+x, alt+x, g u."
         raise UnusableKeyError(path, f"Unknown key {spelling!r}. {example}")
     if action.where == {Place.PROMPT} and (key_names.types(key) or key in ("backspace", "delete")):
         raise UnusableKeyError(path, f"{key_names.shown(key)} types text in a prompt and cannot be bound there.")
@@ -162,7 +199,7 @@ def _clash(made: Keymap, one: Action, other: Action) -> str | None:
     A key that both actions have by default is not a clash: some keys have another meaning inside a pane.
     """
     shared = one.where & other.where
-    by_default = set(one.keys.split(",")) & set(other.keys.split(","))
+    by_default = set(one.named) & set(other.named)
     for key in made.keys(one):
         if _where(key, shared) and key in made.keys(other) and key not in by_default:
             return key

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.service.changes import words
 from agentdash.sessions.service.changes.git import GitDiff
-from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, SessionChanges
+from agentdash.sessions.service.changes.model import Edit, FileChanges, SessionChanges
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import clock
 from agentdash.sessions.transcript.blocks import ENDINGS

@@ -32,7 +32,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,c", "back", "back", show=False),
-        *bindings([*CHANGES_ACTIONS, REGISTRY["shell"], REGISTRY["lazygit"]]),
+        *bindings([*CHANGES_ACTIONS, REGISTRY["shell"], REGISTRY["lazygit"], REGISTRY["menu.go"]]),
     ]  # fmt: skip
     AUTO_FOCUS = "FileList"
 

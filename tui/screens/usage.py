@@ -15,7 +15,8 @@ from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.rules.costs.cost import UNKNOWN, marks_explained
 from agentdash.sessions.rules.costs.usage_table import UsageRow, day_of
 from agentdash.sessions.service.reader import SessionReader
-from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, Place, bindings
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import REGISTRY, USAGE_ACTIONS, bindings
 from agentdash.tui.keys.footer import USAGE, USAGE_NARROW, key_line, labelled, whole
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.messages import SessionsChanged

@@ -25,7 +25,7 @@ class DocumentPane(VirtualList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "roll(1)", "line down", show=False, id="step.down"),
         Binding("k,up", "roll(-1)", "line up", show=False, id="step.up"),
-        Binding("g,home", "beginning", "top", show=False, id="step.first"),
+        Binding("g g,home", "beginning", "top", show=False, id="step.first"),
         Binding("G,end", "ending", "bottom", show=False, id="step.last"),
         Binding("l,right", "another(1)", "next step", show=False, id="step.next"),
         Binding("h,left", "another(-1)", "previous step", show=False, id="step.previous"),

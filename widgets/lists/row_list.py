@@ -130,7 +130,7 @@ class FileList(RowList, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "next file", show=False, id="files.down"),
         Binding("k,up", "move(-1)", "previous file", show=False, id="files.up"),
-        Binding("g,home", "edge(False)", "first file", show=False, id="files.first"),
+        Binding("g g,home", "edge(False)", "first file", show=False, id="files.first"),
         Binding("G,end", "edge(True)", "last file", show=False, id="files.last"),
         Binding("enter,l,right", "open", "show the diffs", show=False, id="files.open"),
     ]

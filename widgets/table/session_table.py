@@ -34,7 +34,7 @@ class SessionTable(RowCanvas):
         Binding("k,up", "move(-1)", "previous session", show=False, id="table.up"),
         Binding("pagedown,ctrl+d", "page(1)", "page down", show=False, id="table.page_down"),
         Binding("pageup,ctrl+u", "page(-1)", "page up", show=False, id="table.page_up"),
-        Binding("g,home", "edge(False)", "first session", show=False, id="table.first"),
+        Binding("g g,home", "edge(False)", "first session", show=False, id="table.first"),
         Binding("G,end", "edge(True)", "last session", show=False, id="table.last"),
         Binding("enter", "open", "open the session", show=False, id="table.open"),
         Binding("space", "mark", "mark (actions apply to all marked)", show=False, id="table.mark"),
@@ -120,7 +120,7 @@ class SessionTable(RowCanvas):
 
     @property
     def asking(self) -> list[Session]:
-        """The sessions whose agents ask something, shown or not, in any order."""
+        """The sessions whose agents wait for an answer or ended with an open question, shown or not, in any order."""
         return self._rows.asking
 
     @property

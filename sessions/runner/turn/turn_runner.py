@@ -108,6 +108,11 @@ class TurnRunner:
         if claim is None:
             return
         self._prepare(claim)
+        if self._turn == 1:
+            from agentdash.sessions.runner.git.start_state import record  # only the first turn needs git
+
+            # Before the agent can write: its changes are compared with this state.
+            record(self._folder, claim.cwd)
         try:
             self._child = self._live.child_for(claim, self._child)
         except StartError as error:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.rules.step_outcome import took_effect
+from agentdash.sessions.runner.git.git_process import GitAnswer
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -70,18 +71,6 @@ class FileChanges(Struct, frozen=True, kw_only=True):
     """None if git was not asked or does not know the file."""
 
 
-class GitAnswer(StrEnum):
-    """The success of a query to git, or the reason of its failure."""
-
-    OK = "ok"
-    NO_COMMITS = "no commits yet"
-    NO_REPOSITORY = "not a repository"
-    NO_GIT = "git is not installed"
-    NO_FOLDER = "the folder no longer exists"
-    TIMED_OUT = "timed out"
-    FAILED = "failed"
-
-
 class GitTotals(Struct, frozen=True, kw_only=True):
     """Counts of files in the whole repository that differ from the last commit; two counts can include one file."""
 
@@ -105,6 +94,63 @@ class GitReport(Struct, frozen=True, kw_only=True):
     totals: GitTotals | None = None
 
 
+class NetBasis(StrEnum):
+    """The state with which the files are compared as they are now."""
+
+    START = "start"
+    """The recorded start of the session."""
+    HEAD = "head"
+    """The last commit, because the start was not recorded."""
+    EDITS = "edits"
+    """The agent's recorded edits, taken back from the files as they are: git does not know the files."""
+
+
+class NetContent(StrEnum):
+    """The kind of a file's content."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    LARGE = "large"
+    """Too large for a diff."""
+    LINK = "link"
+    SUBMODULE = "submodule"
+    REPOSITORY = "repository"
+    """A folder with a repository of its own, which git does not look into."""
+
+
+class NetFile(Struct, frozen=True, kw_only=True):
+    """One file that differs from its state at the basis, by any author."""
+
+    path: str
+    absolute: str
+    kind: str
+    """``add``, ``update`` or ``delete``; a moved file is an ``update`` with ``moved_from``."""
+    content: NetContent = NetContent.TEXT
+    added: int | None = None
+    """Lines; None if they are not known, or the content is not text."""
+    removed: int | None = None
+    moved_from: str | None = None
+    basis: NetBasis = NetBasis.START
+    by_edits: bool = False
+    """True if a recorded edit of the session changed it; else a command or another program did."""
+    diff: str | None = None
+    """A unified diff; None if it is not known, or was not asked for."""
+    cut: bool = False
+    """True if only a part of the diff is kept."""
+
+
+class NetChanges(Struct, frozen=True, kw_only=True):
+    """The files now against the start of the session."""
+
+    basis: NetBasis
+    files: tuple[NetFile, ...] = ()
+    """In the order in which the session first edited them, then the others by name."""
+    more: int = 0
+    """The number of further files, which are only counted."""
+    why: str | None = None
+    """The reason for another basis than the start."""
+
+
 class SessionChanges(Struct, frozen=True, kw_only=True):
     """All known changes of a session to files, in the order in which it first touched them."""
 
@@ -112,6 +158,8 @@ class SessionChanges(Struct, frozen=True, kw_only=True):
     cwd: str
     turn: int | None = None
     """The only turn of the changes; None for all."""
+    net: NetChanges | None = None
+    """The net result; None for one turn."""
     files: tuple[FileChanges, ...] = ()
     more: int = 0
     """The number of edits of further files, which are only counted."""

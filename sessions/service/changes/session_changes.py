@@ -20,9 +20,12 @@ from agentdash.sessions.agents.capabilities import RecordedEdit, Transcript
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.clock import monotonic
 from agentdash.sessions.model.session import Change, Session, Step, Turn
+from agentdash.sessions.runner.git.start_state import read
 from agentdash.sessions.service.changes.from_steps import Collected, collect
 from agentdash.sessions.service.changes.git import ask_git
 from agentdash.sessions.service.changes.model import SessionChanges
+from agentdash.sessions.service.changes.net import net_changes
+from agentdash.sessions.storage.paths import SessionFolder
 from agentdash.sessions.text.units import count
 from agentdash.sessions.transcript.additions import files_key
 
@@ -188,6 +191,7 @@ def session_changes(
     *,
     turn: int | None = None,
     git: bool = True,
+    folder: SessionFolder | None = None,
 ) -> SessionChanges:
     """Fold the steps as they come, and ask git about their files: a few calls of at most five seconds each.
 
@@ -196,6 +200,7 @@ def session_changes(
         env: the environment that was recorded with the session.
         turn: the turn of the steps; None for all turns.
         git: True to ask git.
+        folder: the session's folder, for the net result of all turns; None for no net result.
     """
     agent = agent_named(session.agent)
     recorded = recorded_of(session, turns, env)
@@ -204,8 +209,11 @@ def session_changes(
     if git:
         report, states = ask_git(session.cwd, [file.absolute for file in files])
         files = tuple(structs.replace(file, git=states.get(file.absolute)) for file in files)
+    net = None
+    if folder is not None and turn is None:
+        net = net_changes(session.cwd, files, read(folder), folder.start_objects, git=git)
     return SessionChanges(
-        session=session.id, cwd=session.cwd, turn=turn, files=files, more=collected.more, git=report,
+        session=session.id, cwd=session.cwd, turn=turn, files=files, more=collected.more, net=net, git=report,
         notes=tuple(_notes(agent, collected, recorded)),
     )  # fmt: skip
 

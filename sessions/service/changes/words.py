@@ -5,7 +5,18 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, GitReport, SessionChanges
+from agentdash.sessions.runner.git.git_process import GitAnswer
+from agentdash.sessions.service.changes.model import (
+    Edit,
+    FileChanges,
+    GitReport,
+    NetBasis,
+    NetChanges,
+    NetContent,
+    NetFile,
+    SessionChanges,
+)
+from agentdash.sessions.service.changes.net import FindNet
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import count, line_change
 
@@ -22,6 +33,48 @@ def summary(changes: SessionChanges) -> str:
     lines = line_change(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), least=partial)
     words = "  ".join((f"{count(len(changed), 'file')} changed", *([lines] if known else [])))
     return f"{words} and {more}" if more else words
+
+
+_AGAINST = {
+    NetBasis.START: "since the session's start",
+    NetBasis.HEAD: "against HEAD",
+    NetBasis.EDITS: "by the recorded edits",
+}
+
+
+def net_summary(net: NetChanges) -> str:
+    """Return the sums of the net result: ``net: 2 files  +4 -1  since the session's start``."""
+    known = [file for file in net.files if file.added is not None]
+    least = bool(net.more) or any(file.added is None for file in net.files if not_compared(file) == "")
+    lines = line_change(sum(f.added or 0 for f in known), sum(f.removed or 0 for f in known), least=least)
+    number = count(len(net.files) + net.more, "file")
+    words = "  ".join((number, *([lines] if known else []))) if net.files else "no file differs"
+    why = f" ({one_line(net.why)})" if net.why else ""
+    return f"net: {words}  {_AGAINST[net.basis]}{why}"
+
+
+def net_lines(file: NetFile) -> str:
+    """Return the added and removed lines of a file, or the kind of its content if that is not lines of text."""
+    if file.added is None or file.removed is None or file.content is NetContent.SUBMODULE:
+        return not_compared(file) or "lines not known"
+    return line_change(file.added, file.removed)
+
+
+def not_compared(file: NetFile) -> str:
+    """Return the kind of a content that has no lines; empty for text."""
+    return "" if file.content in (NetContent.TEXT, NetContent.LINK) else _CONTENTS[file.content]
+
+
+_CONTENTS = {
+    NetContent.BINARY: "binary", NetContent.LARGE: "too large to compare", NetContent.SUBMODULE: "submodule",
+    NetContent.REPOSITORY: "a repository of its own",
+}  # fmt: skip
+
+
+def net_notes(file: NetFile, place: Callable[[str], str]) -> str:
+    """Return the former name of a moved file, and that no edit of the agent is recorded if that is so."""
+    moved = f"moved from {place(one_line(file.moved_from))}" if file.moved_from else ""
+    return ", ".join(filter(None, (moved, "" if file.by_edits else "by a command or others")))
 
 
 def git_summary(report: GitReport, top: str = "") -> str:
@@ -62,10 +115,26 @@ def more_edits(file: FileChanges) -> str:
     return f"{count(file.more_edits, 'more edit')} not stored" if file.more_edits else ""
 
 
-def changes_json(changes: SessionChanges, *, diffs: bool = False) -> dict[str, Any]:
-    """Return the changes, field by field; an edit has the key ``diff`` only on request: null means "not known"."""
+MOST_DIFFS = 500
+"""The most files of a net result whose diffs are asked for in a row: each needs a call of git."""
+
+
+def changes_json(changes: SessionChanges, *, find: FindNet | None = None) -> dict[str, Any]:
+    """Return the changes, field by field; null means "not known".
+
+    Args:
+        find: returns the diff of a file of the net result; without it, neither these files nor edits have ``diff``.
+    """
     data: dict[str, Any] = to_builtins(changes)
-    if not diffs:
+    net = changes.net.files if changes.net is not None else ()
+    for number, one in enumerate(net):
+        told = data["net"]["files"][number]
+        if find is None:
+            del told["diff"]
+        elif number < MOST_DIFFS:
+            diff = find(one)
+            told |= {"diff": diff.text if diff.answer is GitAnswer.OK else None, "cut": diff.cut}
+    if find is None:
         for file in data["files"]:
             for edit in file["edits"]:
                 del edit["diff"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from agentdash.sessions.service.changes.git_process import files_of
+from agentdash.sessions.runner.git.git_process import files_of
 from agentdash.sessions.text.sanitize import one_line
 
 MOST_FILES = 20_000

@@ -73,7 +73,7 @@ def _filled(
 
 
 def _branch(folder: str) -> str | None:
-    from agentdash.sessions.service.changes.git_process import branch_of  # most templates need no git
+    from agentdash.sessions.runner.git.git_process import branch_of  # most templates need no git
 
     return branch_of(folder)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentdash.sessions.rules.digest.collect import Digest
     from agentdash.sessions.service.changes.git import GitDiff
     from agentdash.sessions.service.changes.model import SessionChanges
+    from agentdash.sessions.service.changes.net import FindNet
     from agentdash.sessions.service.changes.session_changes import Recorded
     from agentdash.sessions.transcript.session_steps import Facts, SessionSteps
 
@@ -198,7 +199,17 @@ class StepsReader:
 
         session = self._get(ref)
         steps, turns = self._each_own_step(session, turn), self._queries.turns(session.id)
-        return session_changes(session, steps, turns, self._queries.recipe(session.id).env, turn=turn, git=git)
+        folder, env = self._layout.session(session.id), self._queries.recipe(session.id).env
+        return session_changes(session, steps, turns, env, turn=turn, git=git, folder=folder)
+
+    def net_diffs(self, ref: str) -> "FindNet":
+        """Return a function that compares a file of the net result with its state at the session's start."""
+        from agentdash.sessions.runner.git.start_state import read
+        from agentdash.sessions.service.changes.net import net_diffs
+
+        session = self._get(ref)
+        folder = self._layout.session(session.id)
+        return net_diffs(session.cwd, read(folder), folder.start_objects)
 
     def git_diffs(self, cwd: str) -> "Callable[[str], GitDiff]":
         """Return a function that compares a file with the last commit of the repository around a session's folder."""

@@ -23,7 +23,7 @@ from agentdash.sessions.rules.costs.family_sums import FamilySum
 from agentdash.sessions.rules.costs.repricing import RepricedCosts
 from agentdash.sessions.rules.digest.collect import Digest
 from agentdash.sessions.rules.launch import Command, Launch
-from agentdash.sessions.service.changes.model import Edit, FileChanges, SessionChanges
+from agentdash.sessions.service.changes.model import Edit, FileChanges, NetChanges, NetFile, SessionChanges
 from agentdash.sessions.service.events.model import EventRecord as PlainEvent
 from agentdash.sessions.service.events.model import StepEvent as PlainStepEvent
 from agentdash.sessions.settings.sections import Preset
@@ -86,7 +86,8 @@ ListedSession = derived("ListedSession", SessionRecord, family=FamilyRecord | No
 Sent = shape(
     "Sent", "A prompt that was sent or waits.",
     key=str, state=str, turn=int | None, position=told(int | None, "Its place in the queue."),
-    held=told(str | None, "The reason why it is not sent."), text=str, created_at=int,
+    held=told(str | None, "The reason why it is not sent."), text=str,
+    due_at=told(int | None, "It waits until then; null for no time."), created_at=int,
 )  # fmt: skip
 ForkFacts = shape(
     "ForkFacts", "The place behind which a fork begins.",
@@ -139,7 +140,9 @@ Exported = shape(
 ExportedFile = shape("ExportedFile", "A document that was written.", path=str, format=str, steps=int, bytes=int)
 EditRecord = derived("EditRecord", Edit, optional=("diff",))
 FileRecord = derived("FileRecord", FileChanges, edits=list_of(EditRecord))
-ChangesRecord = derived("ChangesRecord", SessionChanges, files=list_of(FileRecord))
+NetFileRecord = derived("NetFileRecord", NetFile, optional=("diff",))
+NetRecord = derived("NetRecord", NetChanges, files=list_of(NetFileRecord))
+ChangesRecord = derived("ChangesRecord", SessionChanges, net=NetRecord | None, files=list_of(FileRecord))
 DigestRecord = shape(
     "DigestRecord", "The facts of a part of a session.", (Digest,), session=str, status=Status,
     turn=told(int | None, "The only turn; null for all."),

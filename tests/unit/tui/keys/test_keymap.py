@@ -12,8 +12,9 @@ from places import ROOT
 from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import read_settings
-from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY, Place
+from agentdash.tui.dialogs.help import help_text, matching, overview, sections
+from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.actions import ACTIONS, REGISTRY
 from agentdash.tui.keys.availability import possible, unlike
 from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
 from agentdash.tui.keys.key_names import shown
@@ -45,28 +46,29 @@ def refused(stated):
 
 
 def test_no_default_key_is_eaten_on_its_way():
-    taken = {(action.id, key) for action in REGISTRY.values() for key in action.keys.split(",") if key in EATEN}
+    taken = {(action.id, key) for action in REGISTRY.values() for key in action.named if key in EATEN}
     assert taken == {("suspend", "ctrl+z")}  # which is what ctrl+z is for
 
 
 def test_the_defaults_are_keys_by_their_right_names():
     for action in REGISTRY.values():
         assert action.help
-        for key in action.keys.split(","):
-            assert key == "space" or len(shown(key)) < len(key) or key in shown(key).lower() or len(key) == 1, key
+        for key in action.acting:
+            one = key.rpartition(" ")[2]
+            assert one == "space" or len(shown(one)) < len(one) or one in shown(one).lower() or len(one) == 1, key
 
 
 def test_no_default_does_two_things_in_the_same_pane():
     for place in Place:
         narrow = [action for action in REGISTRY.values() if action.where == {place}]
         for one, other in combinations(narrow, 2):
-            assert not set(one.keys.split(",")) & set(other.keys.split(",")), (place, one.id, other.id)
+            assert not set(one.acting) & set(other.acting), (place, one.id, other.id)
 
 
 def test_without_settings_the_defaults_are_in_force():
     assert keymap({}) == DEFAULT
     assert DEFAULT.for_textual() == {}
-    assert DEFAULT.names(REGISTRY["table.down"]) == "j Down"
+    assert DEFAULT.names(REGISTRY["table.down"]) == "j  Down"
 
 
 def test_an_action_gets_a_key_several_or_none():
@@ -79,9 +81,9 @@ def test_an_action_gets_a_key_several_or_none():
 
 
 def test_two_actions_can_change_their_keys():
-    made = keymap({"theme": "f2", "mouse": "t"})
-    assert made.name("theme") == "F2"
-    assert made.name("mouse") == "t"
+    made = keymap({"retry": "x", "stop": "R"})
+    assert made.name("retry") == "x"
+    assert made.name("stop") == "R"
 
 
 def test_an_unknown_action_says_what_is_near():
@@ -106,11 +108,37 @@ def test_a_clash_names_both_actions_and_where():
         "n cannot be bound to stop: it is new_session (start a session) in table, steps, step; "
         "rebind new_session too, or unbind it."
     )
-    assert "it is steps.go_to" in refused({"stop": "#"})[1]
+    assert "it is steps.next_failure" in refused({"stop": ")"})[1]
+    assert "it is menu.go" in refused({"stop": "g"})[1]
+    assert "it is usage" in refused({"stop": "g u"})[1]
     assert "it is table.mark" in refused({"stop": "space"})[1]
     both = refused({"stop": "f7", "kill": "f7"})[1]
     assert "stop" in both
     assert "kill" in both
+
+
+def test_a_key_of_a_menu_follows_the_key_that_opens_the_menu():
+    made = keymap({"menu": {"go": "ctrl+e"}, "stop": "m x", "archive": "g Y"})
+    assert made.name("stop") == "m x"
+    assert made.name("usage") == "Ctrl+E u"
+    assert made.for_textual() == {"menu.go": "ctrl+e", "stop": "m x", "archive": "g Y"}
+
+
+def test_a_key_of_no_menu_names_the_menus():
+    assert refused({"stop": "b x"}) == (
+        ("stop",),
+        "'b x': 'b' is not a menu. The menus are g (go to), z (view), m (this session).",
+    )
+
+
+def test_a_key_of_an_earlier_release_gives_way_to_an_action_that_wants_it():
+    made = keymap({"stop": "f2", "table.fold": "d"})
+    assert made.acting(REGISTRY["mouse"]) == ("z m",)
+    assert made.acting(REGISTRY["table.density"]) == ("z d",)
+    assert made.acting(REGISTRY["usage"]) == ("g u", "dollar_sign")
+    assert made.for_textual() == {
+        "mouse": "z m", "table.density": "z d", "stop": "f2", "table.fold": "d",
+    }  # fmt: skip
 
 
 def test_the_same_key_in_two_panes_is_no_clash():
@@ -168,7 +196,9 @@ def test_the_footer_says_the_keys_in_force():
 
 def test_a_key_that_means_something_else_in_the_steps_is_not_in_their_footer():
     assert ("n", "new") in footer(DEFAULT, can, 300)
-    assert ("n", "new") not in footer(DEFAULT, can, 300, reading=True)
+    assert ("n", "new") in footer(DEFAULT, can, 300, reading=True)
+    assert ("n", "new") not in valid_keys(DEFAULT, Place.STEPS, can, 300, searching=True)
+    assert ("n", "next match") in valid_keys(DEFAULT, Place.STEPS, can, 300, searching=True)
 
 
 @pytest.mark.parametrize("pairs", [WRITING, ONE_STEP, CHANGES])
@@ -208,17 +238,26 @@ def test_the_help_shows_first_what_is_valid_here():
     assert next(iter(sections(DEFAULT, Place.TABLE)))[0] == "sessions"
     assert next(iter(sections(DEFAULT, Place.STEPS)))[0] == "steps"
     assert next(iter(sections(DEFAULT, Place.PROMPT)))[0] == "prompt"
-    assert ":new_session new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: next match
+    assert "n new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))
 
 
-def test_the_keys_of_every_day_have_a_group_of_their_own():
-    lines = all_lines(every_day(DEFAULT))
-    assert len(lines) == len(EVERY_DAY)
-    assert "w next session that needs you" in lines
-    assert "Ctrl+N send, then next that needs you" in lines
-    shown = all_lines(every_day(DEFAULT, read_only=True))
-    assert "Enter open the session" in shown
-    assert not [line for line in shown if "prompt" in line or "stop" in line or "send" in line]
+def test_the_help_begins_with_the_keys_of_every_day_and_the_three_menus():
+    for place in (Place.TABLE, Place.STEPS):
+        (_, daily), *menus = overview(DEFAULT, place)
+        keys = [key for keys, _ in daily for key in keys.split()]
+        assert set(keys) >= {*"jk/wiaxcyRnU?", "Enter", "Esc"}, place
+        assert [heading for heading, _ in menus] == ["g  go to", "z  view", "m  this session"]
+        assert ("u", "usage") in menus[0][1], place
+        assert ("A", "archive") in menus[2][1], place
+    shown = dict(next(iter(overview(DEFAULT, Place.TABLE, read_only=True)))[1])
+    assert shown["Enter"] == "read"
+    assert not shown.keys() & {*"ixRnU"}
+
+
+def test_the_help_of_a_screen_without_menus_has_each_of_its_keys_once():
+    for place in (Place.FILES, Place.USAGE):
+        told = [keys for keys, _ in (pair for _, pairs in sections(DEFAULT, place) for pair in pairs)]
+        assert len(told) == len(set(told)), place
 
 
 def test_the_help_of_a_screen_without_a_table_tells_only_what_does_something_there():
@@ -236,10 +275,10 @@ def test_the_help_is_filtered_by_key_and_by_word():
     found = list(sections(DEFAULT, Place.TABLE))
     assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]
     assert all_lines(matching(found, "archive")) == [
-        "A archive the session (undo restores it)",
-        "u undo the last delete or archive",
+        "m A archive the session (undo restores it)",
+        "u  m u undo the last delete or archive",
     ]
-    assert "D delete: move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))
+    assert "m D delete: move the session to the trash (asks first)" in all_lines(matching(found, "TRASH"))
     assert all_lines(matching(found, "/trash")) == all_lines(matching(found, "trash"))
     assert "No key matches" in help_text(matching(found, "xyzzy")).plain
 
@@ -268,7 +307,7 @@ def test_the_default_keys_of_the_readme_and_the_guide_are_true():
     tables = re.findall(r"^\| key \|.*\n\| ---.*\n((?:\|.*\n)+)", text, re.MULTILINE)
     rows = [row.split(" | ")[0] for table in tables for row in table.splitlines()]
     written = [key.replace("\\", "") for row in rows for key in re.findall(r"`([^`]+)`", row)]
-    known = {shown(key) for action in REGISTRY.values() for key in action.keys.split(",")}
+    known = {DEFAULT.shown(key) for action in REGISTRY.values() for key in action.named}
     assert len(written) > 30
     assert [key for key in written if key not in known] == []
 

@@ -1,7 +1,8 @@
 """The screen of changes and the verb ``changes`` say the same of a session's edits."""
 
 from agentdash.sessions.model.session import StepStatus
-from agentdash.sessions.service.changes.model import Edit, FileChanges, GitAnswer, GitReport, GitTotals, SessionChanges
+from agentdash.sessions.runner.git.git_process import GitAnswer
+from agentdash.sessions.service.changes.model import Edit, FileChanges, GitReport, GitTotals, SessionChanges
 from agentdash.tui.panes.change_documents import file_document, title
 from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 from agentdash.tui.render.style import Style

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from agentdash.sessions.model.session import StepStatus
+from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.service.changes.git import GitDiff
 from agentdash.sessions.service.changes.model import (
     Edit,
     FileChanges,
-    GitAnswer,
     GitReport,
     GitState,
     GitTotals,

@@ -101,13 +101,24 @@ def follow(
 
 
 @click.command()
-@common.ids_argument
+@click.option(
+    "--follow", "-f", "table", is_flag=False, flag_value="", metavar="[NAME]",
+    help="The session that is selected in the table of this tmux window, or in the table with this name.",
+)  # fmt: skip
+@common.optional_ids_argument
 @click.pass_context
-def watch(context: click.Context, refs: tuple[str, ...]) -> int:
+def watch(context: click.Context, refs: tuple[str, ...], table: str | None) -> int:
     """Watch one to four sessions side by side, full screen.
 
     q quits (sessions keep running).  If stdout is not a terminal, print lines like `tail`.
+
+    With --follow, moving in the table shows another session here; a prompt that is being written stays with its
+    session.  Without a table it waits for one.
     """
+    if table is not None:
+        return _follow_table(context, refs, table)
+    if not refs:
+        raise click.UsageError("Name a session, or let it --follow a table.")
     if not sys.stdout.isatty():
         return follow(refs)
     from agentdash.tui.screens.watch import MOST
@@ -122,6 +133,22 @@ def watch(context: click.Context, refs: tuple[str, ...]) -> int:
             manager.housekeeping.settle()
         chosen = {session.id: session for session in map(manager.reader.get, refs)}
         return open_dashboard(manager, watched=list(chosen.values()), read_only=read_only)
+
+
+def _follow_table(context: click.Context, refs: Sequence[str], name: str) -> int:
+    """Show the session that is selected in a table."""
+    import os
+
+    from agentdash.sessions.service.selected import Follower
+    from agentdash.sessions.storage.paths import Layout
+    from agentdash.tui.startup import check_terminal, open_dashboard
+
+    if refs:
+        raise click.UsageError("--follow shows the session that the table selects: name no other one.")
+    with common.open_manager() as manager:
+        follower = Follower(Layout(manager.reader.home).selected, os.environ, name)
+        check_terminal()
+        return open_dashboard(manager, read_only=context.find_root().params["read_only"], following=follower)
 
 
 @click.command()

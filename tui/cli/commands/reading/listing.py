@@ -51,6 +51,7 @@ _NEWEST = 30
 )
 @click.option("--tree", is_flag=True, help="List workers below their leads, with the sums of each family.")
 @click.option("--table", is_flag=True, help="Open the dashboard's table alone, for example in a tmux pane.")
+@click.option("--name", metavar="NAME", help="A name for the table of --table, for watch --follow outside tmux.")
 @common.json_option
 @click.pass_context
 def ls(
@@ -63,6 +64,7 @@ def ls(
     family: str | None,
     tree: bool,
     table: bool,
+    name: str | None,
     as_json: bool,
 ) -> int:
     """List sessions, newest first.
@@ -73,7 +75,9 @@ def ls(
     running).
     """
     if table:
-        return _open_table(context)
+        return _open_table(context, name)
+    if name is not None:
+        raise click.UsageError("--name works only with --table.")
     from agentdash.sessions.rules.filter_query import parse
     from agentdash.sessions.service.lifecycle.starts.launch_plan import checked_folder
 
@@ -110,14 +114,14 @@ def ls(
     return 0
 
 
-def _open_table(context: click.Context) -> int:
+def _open_table(context: click.Context, name: str | None) -> int:
     from agentdash.tui.startup import check_terminal, open_dashboard
 
-    if others := [option for option in common.stated(context) if option != "--table"]:
+    if others := [option for option in common.stated(context) if option not in ("--table", "--name")]:
         raise click.UsageError(f"--table and {others[0]} cannot be combined.")
     check_terminal()
     with common.open_manager() as manager:
-        return open_dashboard(manager, alone=True, read_only=context.find_root().params["read_only"])
+        return open_dashboard(manager, alone=True, read_only=context.find_root().params["read_only"], name=name)
 
 
 def _print_list(sessions: "list[Session]", quiet: "list[Session]", *, everything: bool, filtered: bool) -> None:

@@ -131,26 +131,30 @@ def _part(turn: int | None, marker: "Session | None", now: int) -> str:
 def changes(ref: str, turn: int | None, diff: bool, no_git: bool, as_json: bool) -> None:
     """Show the files a session changed, with git status.
 
-    Lists the agent's own edits.  Changes made by its commands show up in git only.
+    First the net result: the files now against the session's start, also those that its commands changed.  Then the
+    agent's own edits.
     """
     with common.open_reader() as reader:
         session = reader.get(ref)
         reader.outputs.check_folder(session)
         report = reader.steps.changes_of(session.id, turn, git=not no_git)
+        find = reader.steps.net_diffs(session.id) if diff else None
     if as_json:
         from agentdash.sessions.service.changes.words import changes_json
 
-        common.print_json(changes_json(report, diffs=diff))
+        common.print_json(changes_json(report, find=find))
         return
     from agentdash.sessions.service.changes.git import git_diffs
-    from agentdash.tui.render.sessions.changes import changes_text, file_diffs
+    from agentdash.tui.render.sessions.changes import changes_text, file_diffs, net_diffs
 
     seen_as = common.style()
     common.print_lines(changes_text(report, seen_as))
-    if diff:
-        find = None if no_git else git_diffs(report.cwd)
+    if find is not None:
+        if report.net is not None:
+            common.print_lines(net_diffs(report.net, seen_as, find))
+        head = None if no_git or report.net is not None else git_diffs(report.cwd)
         for file in report.files:
-            common.print_lines(file_diffs(file, seen_as, find))
+            common.print_lines(file_diffs(file, seen_as, head))
 
 
 @click.command()

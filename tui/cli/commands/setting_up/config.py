@@ -241,11 +241,11 @@ def config_keys(as_json: bool) -> None:
     from agentdash.tui.keys.keymap import keys_in_force
 
     keymap = keys_in_force(read_settings())
-    listed = [(action, list(map(shown, keymap.keys(action)))) for action in REGISTRY.values()]
+    listed = [(action, list(map(keymap.shown, keymap.keys(action)))) for action in REGISTRY.values()]
     if as_json:
         common.print_json([
             {
-                "action": action.id, "keys": keys, "default": list(map(shown, action.keys.split(","))),
+                "action": action.id, "keys": keys, "default": list(map(shown, action.named)),
                 "where": sorted(action.where), "help": action.help, "fixed": action.fixed, "changes": action.changes,
             }
             for action, keys in listed

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agentdash.sessions.runner.git import git_process
+from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.service.changes import git as git_module
-from agentdash.sessions.service.changes import git_process
 from agentdash.sessions.service.changes.git import ask_git, git_diffs
-from agentdash.sessions.service.changes.model import GitAnswer, GitTotals
+from agentdash.sessions.service.changes.model import GitTotals
 
 ODD_NAMES = ("sp ace", "new\nline", "tab\tquote\"'", "žluť\u202e", "-x", ":(top)a", "*", "a\\b", "..dots")
 

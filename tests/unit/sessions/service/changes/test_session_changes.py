@@ -11,8 +11,9 @@ from transcript_files import merged
 
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Status, Step
+from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.service.changes import from_steps
-from agentdash.sessions.service.changes.model import GitAnswer, SessionChanges
+from agentdash.sessions.service.changes.model import SessionChanges
 from agentdash.sessions.service.changes.session_changes import session_changes
 
 

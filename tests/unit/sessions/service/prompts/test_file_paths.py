@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentdash.sessions.service.changes.git_process import branch_of
+from agentdash.sessions.runner.git.git_process import branch_of
 from agentdash.sessions.service.prompts import file_paths
 from agentdash.sessions.service.prompts.file_paths import best_paths, paths_below
 

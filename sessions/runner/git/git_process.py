@@ -12,18 +12,17 @@ which git runs on a file whose size or time differs from the index.  Remaining r
 
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from typing import IO
 
 from msgspec import Struct
 
 from agentdash.sessions.model.errors import AgentdashError
-from agentdash.sessions.service.changes.model import GitAnswer
 
 SECONDS = 5.0
 """The longest time of one call of git."""
@@ -50,6 +49,18 @@ _SETTINGS = (
 )
 
 
+class GitAnswer(StrEnum):
+    """The success of a query to git, or the reason of its failure."""
+
+    OK = "ok"
+    NO_COMMITS = "no commits yet"
+    NO_REPOSITORY = "not a repository"
+    NO_GIT = "git is not installed"
+    NO_FOLDER = "the folder no longer exists"
+    TIMED_OUT = "timed out"
+    FAILED = "failed"
+
+
 class GitError(AgentdashError):
     """Git could not be started, failed, or did not answer in time; never leaves this package."""
 
@@ -73,38 +84,56 @@ class GitOutput(Struct, frozen=True):
         return self.code is None
 
 
-def run_git(folder: str, *arguments: str, settings: Sequence[str] = (), limit: int = 1 << 20) -> GitOutput:
+def run_git(
+    folder: str,
+    *arguments: str,
+    settings: Sequence[str] = (),
+    limit: int = 1 << 20,
+    stdin: IO[bytes] | None = None,
+    env: Mapping[str, str] | None = None,
+    until: float | None = None,
+) -> GitOutput:
     """Call git in a folder.
 
     Args:
         folder: the folder, or the name of an opened one.
         settings: ``key=value`` of configuration that overrides the repository's.
         limit: bytes of output after which git is ended.
+        stdin: a file that git reads; nothing by default.
+        env: further variables of its environment.
+        until: the time of the monotonic clock at which git is ended, if that is before :data:`SECONDS` are over.
 
     Raises:
         GitError: git is not installed, cannot be started, or took too long.
     """
-    program = shutil.which("git")
-    if program is None or not os.path.isabs(program):  # noqa: PTH117 - a text; from "." in PATH anything could come
-        raise GitError(GitAnswer.NO_GIT)
+    program = _program()
     given = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
     argv = [program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, *arguments]
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
+    deadline = time.monotonic() + SECONDS
     try:
         process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=folder, env=kept | _ENVIRONMENT, start_new_session=True,
+            argv, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=folder, env=kept | _ENVIRONMENT | dict(env or {}), start_new_session=True, umask=0o077,
         )  # fmt: skip
     except (OSError, ValueError) as error:  # an argument list that is too long, a NUL byte in a path
         raise GitError(GitAnswer.FAILED, str(error)) from None
     try:
-        return _listen(process, limit)
+        return _listen(process, limit, deadline if until is None else min(deadline, until))
     finally:
         _end(process)
 
 
-def _listen(process: "subprocess.Popen[bytes]", limit: int) -> GitOutput:
-    deadline = time.monotonic() + SECONDS
+def _program() -> str:
+    """Return the path of git; from "." in PATH anything could come."""
+    for folder in os.get_exec_path():
+        program = f"{folder}/git"
+        if folder.startswith("/") and os.access(program, os.X_OK) and os.path.isfile(program):  # noqa: PTH113 - a text
+            return program
+    raise GitError(GitAnswer.NO_GIT)
+
+
+def _listen(process: "subprocess.Popen[bytes]", limit: int, deadline: float) -> GitOutput:
     out, error = bytearray(), bytearray()
     for stream, data in _chunks(_pipes(process), deadline):
         if stream is process.stdout:
