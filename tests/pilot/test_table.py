@@ -266,7 +266,7 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("Deleted 2 sessions.")
+        await d.shows("Deleted 2 sessions: ")
         assert d.manager.trash() == {"failed01", "done0001"}
 
 
@@ -465,7 +465,7 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.shows("Retry 2 sessions?")
         assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Resends the last")[0]
         await d.press("y")
-        await d.shows("Retried 2 sessions.")
+        await d.shows("Retried 2 sessions: ")
         assert [d.manager.get(sid).turn for sid in ("failed01", "stopped1")] == [2, 2]
 
 
@@ -527,9 +527,9 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.press("j", "space", "j", "space", "D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("Deleted 2 sessions.")
+        await d.shows("Deleted 2 sessions: ")
         await d.press("u")
-        await d.shows("Restored 2 sessions.")
+        await d.shows("Restored 2 sessions: ")
         assert d.manager.trash() == set()
         assert len(d.manager.reader.sessions()) == 5
 

@@ -10,6 +10,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
+from textual.content import Content
 from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
@@ -194,6 +195,11 @@ class SessionScreen(Screen[None]):
             self.detail.searching,
         )
         self.foot.show(self.keymap, self._place, self.target, in_field=field, on_card=on_card, searching=searching)
+        self.requests.message.follow(self)
+
+    def keys_in(self, width: int) -> Content:
+        """Return the valid keys that fit beside a message."""
+        return self.foot.keys_in(width)
 
     @property
     def _place(self) -> Place:
