@@ -26,7 +26,7 @@ class GoneScreen(Dialog[None], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
     def __init__(self, session: Session, find: Callable[[str], Session], *, drafted: bool) -> None:
-        super().__init__(f'Gone: "{texts.title(session, texts.WHOLE)}"', "Esc close")
+        super().__init__(f'Gone: "{texts.title(session)}"', "Esc close")
         self._session = session
         self._find = find
         self._drafted = drafted
