@@ -16,7 +16,8 @@ LONG = "the server refused it because the account that the key belongs to has no
 
 
 def lines(d):
-    return d.text().split("\n")
+    """The lines of the screen, without the blank cell at their beginning."""
+    return [line[1:] for line in d.text().split("\n")]
 
 
 def colour_of(d, text):
@@ -37,7 +38,7 @@ async def test_a_message_leaves_the_most_important_keys_and_moves_nothing_and_th
         await d.press("P")
         await d.shows("Pinned")
         during = lines(d)
-        assert during[-1].startswith(' Pinned "add dark mode"')
+        assert during[-1].startswith('Pinned "add dark mode"')
         assert during[-1].rstrip().endswith(("help", "quit"))
         assert len(during) == len(before)
         cursor = d.main.table.selected.id
@@ -53,7 +54,7 @@ async def test_each_kind_has_its_colour_and_its_mark(dashboard, monkeypatch):
         await d.select("failed01")
         await d.press("x")
         await d.shows("! ")
-        assert lines(d)[-1].startswith(' ! "add dark mode"')
+        assert lines(d)[-1].startswith('! "add dark mode"')
         assert colour_of(d, "is not running") == colours["text-warning"].lower()
         monkeypatch.setattr(d.manager.prompts, "retry", failing(UsageError("no luck")))
         await d.press("R")
