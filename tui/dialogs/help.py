@@ -10,10 +10,11 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentdash.tui.dialogs.dialog import Dialog
-from agentdash.tui.keys.action import Action, Place
+from agentdash.tui.keys.action import CHANGES, Action, Place
 from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
+    DIFF_KEYS,
     FILES_KEYS,
     LINES_KEYS,
     MENU_ACTIONS,
@@ -42,10 +43,24 @@ GROUPS = {
     Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
     Place.STEP: ("step pane", STEP_KEYS),
     Place.PROMPT: ("prompt", PROMPT_KEYS),
-    Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
+    Place.FILES: (
+        "changed files",
+        (*FILES_KEYS, *CHANGES_ACTIONS, *(REGISTRY[name] for name in ("write_prompt", "shell", "lazygit", "help"))),
+    ),
+    Place.DIFFS: (
+        "diffs of a file",
+        (
+            *(action for action in STEP_KEYS if action.id not in ("step.next", "step.previous")),
+            *DIFF_KEYS,
+            *(action for action in LINES_KEYS if action.id not in ("lines.down", "lines.up")),
+        ),
+    ),
     Place.USAGE: ("usage", USAGE_ACTIONS),
 }
 """The keys of each part of the screen, with their heading."""
+
+CHANGES_PARTS = (Place.FILES, Place.DIFFS)
+"""The parts of the screen of changes, which has no other keys."""
 
 EVERY_DAY = (
     "table.down", "table.open", "table.next_attention", "write_prompt", "prompt.send_next", "table.changes",
@@ -102,8 +117,14 @@ def sections(
     keymap: Keymap, place: Place, tour: Labels = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
     """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
-    left_out = {Place.PROMPT} if read_only else set()
+    left_out = {Place.DIFFS, *({Place.PROMPT} if read_only else ())}
     left_out |= set() if table else {Place.TABLE}
+    if place in CHANGES:
+        for part in CHANGES_PARTS:
+            heading, actions = GROUPS[part]
+            yield heading, _told(keymap, actions)
+        yield "always", _told(keymap, APP_ACTIONS)
+        return
     if tour:
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
     heading, actions = GROUPS[place]
