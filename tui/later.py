@@ -7,7 +7,7 @@ from threading import Thread
 from agentdash.sessions.runner.own_code import EVERYTHING, keep
 
 LATER = (
-    "dialogs.asking.ask", "dialogs.asking.naming", "dialogs.asking.stopping", "dialogs.command",
+    "dialogs.asking.ask_card", "dialogs.asking.naming", "dialogs.asking.stopping", "dialogs.command",
     "dialogs.help", "dialogs.log", "dialogs.processes", "dialogs.starting.new_session",
     "dialogs.starting.trust", "dialogs.table.columns", "dialogs.table.pick", "screens.changes",
     "screens.palette", "screens.watch",

@@ -233,6 +233,11 @@ def needs_you(session: Session) -> bool:
     return urgency(session) <= Urgency.ASKS and not session.put_away
 
 
+def asks_you(session: Session) -> bool:
+    """Return whether an agent waits for an answer, or its last message ends in a question that is open."""
+    return session.asking > 0 or kind_of_need(session, session.last_sign_at) is AttentionKind.ASKS
+
+
 def is_to_visit(session: Session) -> bool:
     """Return whether the user should go to a session: it needs a decision, or it is done and unread."""
     return kind_of_need(session, session.last_sign_at) is not None

@@ -137,7 +137,7 @@ async def test_a_search_without_a_match_says_so_and_one_that_is_left_changes_not
 
 
 async def test_help_has_each_key_of_the_screen_once(dashboard, project):
-    async with dashboard(size=(160, 60)) as d:
+    async with dashboard() as d:
         await opened(d, "question_mark")
         screen = await d.screen(HelpScreen)
         sections = dict(screen._sections)

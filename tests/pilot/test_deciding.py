@@ -22,9 +22,9 @@ async def pasted(d, text):
     await d.settled()
 
 
-@pytest.mark.parametrize("text", ["hello y", "y", "hello a", "D", "\n\n", "d\n"])
+@pytest.mark.parametrize("text", ["hello y", "y", "hello s", "D", "\n\n", "d\n"])
 async def test_a_burst_over_the_card_of_an_ask_decides_nothing_and_says_so(dashboard, manager, text, monkeypatch):
-    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask_card.UNREAD_SECONDS", -1e9)
     number = manager.ask("running1", command(verdicts=EVERY, always="Bash"))
     async with dashboard() as d:
         await opened(d)
@@ -36,7 +36,7 @@ async def test_a_burst_over_the_card_of_an_ask_decides_nothing_and_says_so(dashb
 
 
 async def test_a_burst_is_text_in_a_field_and_its_enter_sends_nothing(dashboard, manager, monkeypatch):
-    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask_card.UNREAD_SECONDS", -1e9)
     manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await opened(d)

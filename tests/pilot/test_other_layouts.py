@@ -4,7 +4,6 @@ import pytest
 from textual import events
 
 from agentdash.sessions.rules.asks.model import Answer, Verdict
-from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.dialogs.processes import ProcessesScreen
@@ -14,6 +13,7 @@ from agentdash.tui.keys.keymap import keymap
 from agentdash.tui.screens.usage import UsageScreen
 from agentdash.tui.terminal.escape_keys import mark_place, together
 from pilot.examples import EVERY, command
+from pilot.test_asks import drawn as drawn_card
 
 SAYS = "switch the keyboard's layout"
 
@@ -47,11 +47,11 @@ async def test_shift_counts_and_signs_are_keys_too(dashboard):
 
 
 async def test_a_letter_decides_in_a_dialog_but_not_in_a_burst(dashboard, manager, monkeypatch):
-    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask.UNREAD_SECONDS", -1e9)
+    monkeypatch.setattr("agentdash.tui.dialogs.asking.ask_card.UNREAD_SECONDS", -1e9)
     number = manager.ask("running1", command(verdicts=EVERY))
     async with dashboard() as d:
         await press(d, "ж", ";")
-        await d.screen(AskScreen)
+        await drawn_card(d)
         await press(d, "н", "y", burst=True)
         await d.shows("Keys of a burst decide nothing")
         assert manager.answers() == []

@@ -16,7 +16,6 @@ from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Choice, Qu
 from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.rules.conversation.marks import MarkKind
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
-from agentdash.tui.dialogs.asking.ask import AskScreen
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.conversation import ConversationScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
@@ -27,6 +26,7 @@ from agentdash.widgets.table.ordering import Grouping
 from pilot.examples import EVERY, SESSIONS, TALK, command, session
 from pilot.month import MONTH, TODAY
 from pilot.terminal import strips
+from pilot.test_asks import drawn as drawn_card
 
 
 class Screens(SingleFileSnapshotExtension):
@@ -314,9 +314,8 @@ async def test_ask(dashboard, screen, manager, kind, size):
     manager.ask("running1", _ASKS[kind], due_in=250)
     async with dashboard(size=size) as d:
         await d.select("running1")
-        await d.press("semicolon")
-        card = await d.screen(AskScreen)
-        await d.until(lambda: card.settling.is_drawn)
+        await d.press("a")
+        await drawn_card(d)
         assert drawn(d.app) == screen
 
 
@@ -326,9 +325,8 @@ async def test_ask_that_ended(dashboard, screen, manager, state, size):
     number = manager.ask("running1", _ASKS["command"])
     async with dashboard(size=size) as d:
         await d.select("running1")
-        await d.press("semicolon")
-        card = await d.screen(AskScreen)
-        await d.until(lambda: card.settling.is_drawn)
+        await d.press("a")
+        await drawn_card(d)
         manager.end_ask(number, state, Answer(verdict=Verdict.DENY), "session 3f2a")
         await d.shows("enied")
         assert drawn(d.app) == screen

@@ -9,6 +9,7 @@ from those.  ``keymap`` has the keys in force.
 
 from collections.abc import Iterable
 
+from msgspec import structs
 from textual.binding import Binding, BindingType
 
 from agentdash.tui.keys.action import (
@@ -159,7 +160,7 @@ ACTIONS = (
         id="pin", keys="m p|P", label="pin", help="pin / unpin", weight=0, changes=True
     ),
     Action(
-        id="mark_read", keys="U", label="mark read", help="mark read / unread", weight=0, changes=True
+        id="mark_read", keys="U", label="mark read", help="mark read / unread", changes=True
     ),
     Action(
         id="undo", keys="u,m u", label="undo", help="undo the last delete or archive", weight=0, changes=True
@@ -281,6 +282,9 @@ VIEWER_ACTIONS = tuple(
 )  # fmt: skip
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
 
+MATCHES = frozenset({"steps.next_match", "steps.previous_match"})
+"""The actions whose keys mean something else without a search."""
+
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")
     for name, keys, label, help_, does in (
@@ -365,8 +369,18 @@ STEPS_KEYS = (
         for group in GROUPS
     ),
 )  # fmt: skip
-LINES_KEYS = _declared(VirtualList.BINDINGS, Place.STEPS, Place.STEP, Place.FILES, Place.DIFFS)
-STEP_KEYS = _declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS)
+_OTHERS_IN_DIFFS = ("lines.down", "lines.up", "step.next", "step.previous")
+"""Actions whose keys go from file to file in the changes."""
+
+
+def _not_in_changes(actions: Iterable[Action]) -> tuple[Action, ...]:
+    return tuple(
+        structs.replace(one, where=one.where - CHANGES) if one.id in _OTHERS_IN_DIFFS else one for one in actions
+    )
+
+
+LINES_KEYS = _not_in_changes(_declared(VirtualList.BINDINGS, *READING, *CHANGES))
+STEP_KEYS = _not_in_changes(_declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS))
 FILES_KEYS = _declared(FileList.BINDINGS, Place.FILES)
 DIFF_KEYS = _declared(DiffPane.BINDINGS, Place.DIFFS)
 PROMPT_KEYS = (

@@ -34,8 +34,8 @@ class PromptSender:
         self._came_from: dict[str, Callable[[], object]] = {}
         """The calls that go back to the place from which an edit began, by session."""
 
-    def effect(self, target: ActionTarget) -> str:
-        """Return what sending a prompt will do."""
+    def effect(self, target: ActionTarget, answer_key: str) -> str:
+        """Return what sending a prompt will do; ``answer_key`` shows what a session asks."""
         chosen, operations = target.chosen, self._operations
         if len(chosen) > 1:
             return texts.target_of_several(chosen, sum(map(can_prompt, chosen)), marked=target.marked)
@@ -44,7 +44,7 @@ class PromptSender:
         if not chosen:
             return operations.starting.missing or texts.new_session(operations.starting.default_agent, str(Path.cwd()))
         edited = self._edited.get(chosen[0].id)
-        return prompt_texts.editing(edited[0]) if edited is not None else prompt_texts.target(chosen[0])
+        return prompt_texts.editing(edited[0]) if edited is not None else prompt_texts.target(chosen[0], answer_key)
 
     def hint(self, target: ActionTarget, interrupt_key: str) -> str:
         """Return the hint in an empty prompt box; empty if none of the sessions takes a prompt."""
@@ -233,8 +233,8 @@ class PromptWays:
     def words(self) -> tuple[str, str]:
         """Return the effect of sending, and the hint in an empty box."""
         target = self._target
-        key = self._operations.desk.keymap.name("prompt.interrupt")
-        return self._sender.effect(target), self._sender.hint(target, key)
+        answer, interrupt = map(self._operations.desk.keymap.name, ("answer", "prompt.interrupt"))
+        return self._sender.effect(target, answer), self._sender.hint(target, interrupt)
 
     def refusal(self) -> str:
         """Return why the session takes no prompt; empty if it does."""

@@ -18,7 +18,7 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.actions import CHANGES_ACTIONS, REGISTRY, bindings
-from agentdash.tui.keys.footer import CHANGES, SEARCHING, key_line, labelled, whole
+from agentdash.tui.keys.footer import CHANGES, IN_DIFFS, key_line, labelled, whole
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.panes import change_documents
 from agentdash.tui.panes.change_documents import ChangedFile
@@ -103,7 +103,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self._keys.show_text(key_line(whole(labelled(self._keymap, CHANGES), width)))
             return
         found = f"{pane.at + 1} of {len(pane.matches)}" if pane.matches else "not found in this file"
-        keys = [("/", f"{one_line(pane.needle)}  {found}"), *labelled(self._keymap, SEARCHING)]
+        keys = [("/", f"{one_line(pane.needle)}  {found}"), *labelled(self._keymap, IN_DIFFS)]
         self._keys.show_text(key_line(whole(keys, width)))
 
     @property

@@ -38,9 +38,10 @@ from agentdash.tui.texts import conversation_texts
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.text_lines import MessageLine
 from agentdash.widgets.inputs.prompt_box import PromptInput
+from agentdash.widgets.table.header import Tally
 from agentdash.widgets.table.row_detail import in_full
 from agentdash.widgets.table.session_table import SessionTable
-from agentdash.widgets.table.status_line import StatusLine, Tally
+from agentdash.widgets.table.status_line import StatusLine
 
 SETTLED_SECONDS = 0.15
 """The selection is recorded when it has not changed for this time."""
@@ -71,7 +72,7 @@ class MainScreen(SessionScreen):
         self._selected = selected
         """Records the selected session for those who follow this table; None if it cannot be followed."""
         self._settling: Timer | None = None
-        self._where = "" if tour or reader.home == usual_home() else place(str(reader.home))
+        self.where = "" if tour or reader.home == usual_home() else place(str(reader.home))
         """The state folder, for the header; empty for the usual one."""
         self._feed = feed
         self._tally = Tally()
@@ -92,6 +93,12 @@ class MainScreen(SessionScreen):
         self._usage = UsageWays(operations.desk.app, reader, requests, self.pane, clock)
 
     @property
+    def settled(self) -> bool:
+        """True if nothing is being read for what it shows."""
+        viewer, selected = self.detail.viewer, self.table.selected
+        return selected is None or (viewer.session_id == selected.id and not viewer.is_reading)
+
+    @property
     def current(self) -> Session | None:
         """The session under the table's cursor."""
         return self.table.selected
@@ -107,7 +114,7 @@ class MainScreen(SessionScreen):
             several,
             marked=bool(table.marked),
             read_only=self.read_only,
-            asking=self.asking_session,
+            asking=self.answers.asking,
             on_worker=self.on_worker,
         )
 
@@ -196,6 +203,7 @@ class MainScreen(SessionScreen):
             self.pane.away.changed(changes)
             self.show_words()
         self.pane.sessions_changed()
+        self.answers.changed()
         if read is not None and read.id in removed and not self.operations.putting_away.is_own(read.id):
             self._say_gone(read)
         self._select_awaited()
@@ -244,6 +252,13 @@ class MainScreen(SessionScreen):
         self.table.select(session_id)
         return True
 
+    def pane_for(self, session: Session) -> SessionPane | None:
+        """Select a session; a filter that hides it is left."""
+        self.table.reveal(session.id)
+        while self.table.position(session.id) is None and self.pane.step_back():
+            pass
+        return self.detail if self._show_session(session.id, None) else None
+
     @on(WorkersAsked)
     def _workers_asked(self, event: WorkersAsked) -> None:
         if self.current is not None and self.current.id == event.session_id:
@@ -259,6 +274,7 @@ class MainScreen(SessionScreen):
     def _highlighted(self, event: SessionTable.Highlighted) -> None:
         session = self.table.session(event.session_id) if event.session_id else None
         self._ways.moved(event.session_id)
+        self.answers.session_shown(event.session_id)
         self.detail.open(session)
         self._note_selected()
         if session is not None and session.id == self._read_id:
@@ -385,7 +401,7 @@ class MainScreen(SessionScreen):
     @on(SessionTable.Marked)
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
-        self.status.show(self._tally, self._where, self._plans.words)
+        self.status.show(self._tally, self.where, self._plans.words)
         self.show_texts(self.detail, self.current, self.target)
         self._show_preview()
         super().show_words()

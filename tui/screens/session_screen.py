@@ -31,6 +31,7 @@ from agentdash.tui.panes.foot import Foot
 from agentdash.tui.panes.prompt_sender import PromptSender, PromptWays
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.panes.steps.steps_pane import StepsPane
+from agentdash.tui.screens.answers import Answers
 from agentdash.tui.screens.session_commands import session_commands
 from agentdash.tui.services.actions.prompt_tools import PromptHelp
 from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS, SessionActions
@@ -75,6 +76,7 @@ class SessionScreen(Screen[None]):
         self._tour = tour
         self.read_only = operations.read_only
         self.sender = PromptSender(operations, self.show_words)
+        self.answers = Answers(self, clock=clock)
         self._came_from: Widget | None = None
         self._resumed = False
         self.foot = Foot(table=self.has_table, note="" if self.has_table or not self.read_only else "read-only")
@@ -104,20 +106,18 @@ class SessionScreen(Screen[None]):
         return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
 
     @property
+    def settled(self) -> bool:
+        """True if nothing is being read for what it shows."""
+        return True
+
+    @property
     def target(self) -> ActionTarget:
         """The sessions that keys act on now."""
         session = self.current
         chosen = [session] if session is not None else []
         return ActionTarget(
-            session, chosen, read_only=self.read_only, asking=self.asking_session, on_worker=self.on_worker
+            session, chosen, read_only=self.read_only, asking=self.answers.asking, on_worker=self.on_worker
         )
-
-    def asking_session(self) -> Session | None:
-        """Return the current session if its agent asks something, else the first on the screen whose agent does."""
-        current = self.current
-        if current is not None and current.asking:
-            return current
-        return next((one for one in self.reachable() if one.asking), None)
 
     def on_worker(self) -> bool:
         """Return whether Enter opens a worker of the session that the user reads."""
@@ -132,6 +132,10 @@ class SessionScreen(Screen[None]):
         """Ids of the sessions whose steps the user reads, or for which the user writes a prompt."""
         session = self.current
         return frozenset({session.id}) if session is not None and self.detail.has_focus_within else frozenset()
+
+    @abstractmethod
+    def pane_for(self, session: Session) -> SessionPane | None:
+        """Return the pane that shows a session, which is current from now on; None, with the reason shown, if none."""
 
     @abstractmethod
     def make_room(self, widget: Widget) -> None:
@@ -178,12 +182,18 @@ class SessionScreen(Screen[None]):
 
     def show_texts(self, pane: SessionPane, session: Session | None, target: ActionTarget) -> None:
         """Show in a pane what sending a prompt to these sessions will do."""
-        effect, hint = self.sender.effect(target), self.sender.hint(target, self.keymap.name("prompt.interrupt"))
+        effect = self.sender.effect(target, self.keymap.name("answer"))
+        hint = self.sender.hint(target, self.keymap.name("prompt.interrupt"))
         pane.show_texts(session, effect, hint, self.keymap, self.sender.mode(target))
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
-        self.foot.show(self.keymap, self._place, self.target, in_field=isinstance(self.focused, HistoryInput))
+        field, on_card, searching = (
+            isinstance(self.focused, HistoryInput),
+            self.answers.have_keys,
+            self.detail.searching,
+        )
+        self.foot.show(self.keymap, self._place, self.target, in_field=field, on_card=on_card, searching=searching)
 
     @property
     def _place(self) -> Place:
@@ -225,9 +235,9 @@ class SessionScreen(Screen[None]):
 
     def on_key(self, event: Key) -> None:
         """Show why a key does nothing."""
-        if isinstance(self.focused, Input | TextArea):
+        if isinstance(self.focused, Input | TextArea) or self.answers.binds(event.key):
             return
-        taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
+        taken, restore_key = self.keymap.taken(self._place, self.detail.searching), self.keymap.name("undo")
         for action in here(table=self.has_table):
             if event.key in self.keymap.acting(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)
@@ -238,6 +248,7 @@ class SessionScreen(Screen[None]):
     @on(StepsPane.Changed)
     def _other_words(self) -> None:
         self.show_words()
+        self.answers.fit()
 
     @on(SaveAsked)
     def _save_asked(self, event: SaveAsked) -> None:
@@ -358,7 +369,8 @@ class SessionScreen(Screen[None]):
 
     def action_write_prompt(self) -> None:
         """Give the keys to the prompt."""
-        self._came_from = self.focused
+        self._came_from = self.answers.came_from if self.answers.have_keys else self.focused
+        self.answers.leave()
         self.give_keys(self.detail.prompt.input)
         self.run_worker(self.sender.offer_earlier(self.detail.prompt), exclusive=True, group="history")
 
@@ -437,18 +449,8 @@ class SessionScreen(Screen[None]):
 
     @work
     async def action_answer(self) -> None:
-        """Show the asks of the current session, or of the first one that asks."""
-        session, asks, app = self.asking_session(), self.operations.asks, self.operations.desk.app
-        if session is None:
-            return
-        from agentdash.tui.dialogs.asking.ask import AskScreen
-
-        with app.keys_held():
-            waiting = await asks.waiting(session.id)
-            if waiting:
-                self.app.push_screen(AskScreen(session, waiting, asks, clock=self._clock, typed=lambda: app.key_time))
-            elif waiting is not None:
-                self.requests.show_message(texts.asks_nothing(session))
+        """Show what the current session asks, or the first one that asks; from a card, what the next one asks."""
+        await self.answers.answer()
 
     def action_retry(self) -> None:
         """Send the last prompt of the chosen sessions again."""

@@ -80,6 +80,12 @@ class WatchScreen(SessionScreen):
         """Return the sessions of the panes."""
         return self._sessions
 
+    def pane_for(self, session: Session) -> SessionPane | None:
+        """Give the keys to the pane of a session."""
+        number = next(at for at, one in enumerate(self._sessions) if one.id == session.id)
+        self.set_focus(self.details[number].steps)
+        return self.details[number]
+
     @property
     def reading(self) -> frozenset[str]:
         """Ids of all sessions: they are side by side."""
@@ -113,6 +119,7 @@ class WatchScreen(SessionScreen):
                 self._sessions[number] = newest
                 self.details[number].viewer.read_on()
                 self.mark_seen(newest)
+        self.answers.changed()
         self.show_words()
 
     def say_gone(self, session: Session) -> None:

@@ -4,44 +4,51 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from agentdash.sessions.model.session import Session
-from agentdash.sessions.rules.asks.answers import due_words, taken
+from agentdash.sessions.rules.asks.answers import due_words, taken, title_repeats_body
 from agentdash.sessions.rules.asks.dangerous import scope
 from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_left
 from agentdash.sessions.text.units import age
-from agentdash.tui.texts.screen_texts import title
+from agentdash.tui.texts.screen_texts import quoted
 from agentdash.widgets.asks.ask_document import brief
 from agentdash.widgets.asks.decisions import Decision
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.short_forms import below, place
 
 READ_ONLY = "The dashboard is read-only: no answer."
-TOO_EARLY = "This ask had just appeared: press the key again."
-UNREAD = "The text was not shown to its end: PgDn shows it, then decide."
+TOO_EARLY = "Read it first, then press the key again."
+UNREAD = "Read it first: PgDn shows the rest, then decide."
 DENY_HINT = "words for the agent (optional)"
 
-_KINDS = {
-    AskKind.COMMAND: "command",
-    AskKind.EDIT: "edit",
-    AskKind.TOOL: "tool",
-    AskKind.PERMISSIONS: "access",
-    AskKind.PLAN: "plan",
-    AskKind.QUESTION: "question",
-    AskKind.FORM: "form",
-}
 _GAP = "   "
-_TITLE_CELLS = 60
 _LEAST_FOLDER = 8
 _NAME_CELLS = 9
 """Cells of the names before the facts of a card."""
 
+_LEAST_SINCE = 40
+"""Cells for the age of an ask and the time that is left, behind its folder."""
 
-def card_title(session: Session, at: int, total: int, width: int) -> str:
-    """Return the title of a card in ``width`` cells; with the ask's position if the session has asked several."""
-    end = f'" asks{f" ({at} of {total})" if total > 1 else ""}'
-    return f'"{title(session, max(1, min(_TITLE_CELLS, width - cell_width(end) - 1)))}{end}'
+
+def card_title(ask: Ask, at: int, total: int, page: tuple[int, int], width: int) -> str:
+    """Return the title of a card in ``width`` cells: what is asked for, and its position among all asks.
+
+    Args:
+        page: the position of the shown question, and the number of questions.
+    """
+    place = f" · {at} of {total} asks" if total > 1 else ""
+    return cut(what(ask, page), max(1, width - cell_width(place))) + place
+
+
+def what(ask: Ask, page: tuple[int, int] = (1, 1)) -> str:
+    """Return what an ask is about, on one line, without what its text repeats."""
+    if ask.questions and ask.kind is AskKind.QUESTION:
+        return "question" if page[1] == 1 else question_place(*page)
+    title = brief(ask.title)
+    if ask.kind is AskKind.EDIT or not title_repeats_body(ask):
+        return title
+    lead = title.partition(": ")[0]
+    return "run a command" if lead == "run" else lead
 
 
 def fact_cells(width: int) -> int:
@@ -49,21 +56,11 @@ def fact_cells(width: int) -> int:
     return max(0, width - _NAME_CELLS)
 
 
-def what(ask: Ask, width: int) -> Content:
-    """Return the line with the kind of an ask and the action that it is about."""
-    name, tool = _KINDS[ask.kind], brief(ask.tool)
-    room = fact_cells(width)
-    shown = cut(brief(ask.title), room)
-    beside = f"{_GAP}{tool}" if tool and tool not in shown and ask.kind is not AskKind.COMMAND else ""
-    fits = cell_width(shown + beside) <= room
-    return Content.assemble(_name(name), (shown, "bold"), (beside if fits else "", MUTED))
-
-
 def where(ask: Ask, width: int) -> Content:
-    """Return the line with the folder and the files of an ask; empty if it names none."""
+    """Return the line with the folder and the files of an ask; empty if it names none, or its title names the file."""
     room = max(_LEAST_FOLDER, width - _NAME_CELLS)
     folder = place(brief(ask.cwd))
-    if not ask.paths:
+    if not ask.paths or (len(ask.paths) == 1 and below(brief(ask.paths[0]), brief(ask.cwd)) in what(ask)):
         return Content.assemble(_name("folder"), cut_left(folder, room)) if folder else Content("")
     more = f" +{len(ask.paths) - 1:,}" if len(ask.paths) > 1 else ""
     first = cut_left(below(brief(ask.paths[0]), brief(ask.cwd)), max(_LEAST_FOLDER, room - cell_width(more)))
@@ -72,15 +69,21 @@ def where(ask: Ask, width: int) -> Content:
     return Content.assemble(_name("files" if more else "file"), f"{first}{more}", (beside, MUTED))
 
 
+def has_room_for_age(line: Content, width: int) -> bool:
+    """Return whether the age of an ask fits behind its folder at any age."""
+    return 0 < line.cell_length <= width - _LEAST_SINCE
+
+
 def why(ask: Ask, width: int) -> Content:
     """Return the line with the agent's reason; empty if it gave none."""
     reason = cut(brief(ask.why), fact_cells(width))
     return Content.assemble(_name("why"), reason) if reason else Content("")
 
 
-def since(recorded: RecordedAsk, now: int) -> Content:
-    """Return the age of an ask, and the time until the settings decide."""
-    asked = Content.assemble(_name("asked"), (f"{age(now - recorded.asked_at)} ago", MUTED))
+def since(recorded: RecordedAsk, now: int, *, beside: Content | None = None) -> Content:
+    """Return the age of an ask, and the time until the settings decide; behind a line if there is one."""
+    old = (f"{age(now - recorded.asked_at)} ago", MUTED)
+    asked = Content.assemble(_name("asked"), old) if beside is None else beside + Content.assemble(f"{_GAP}asked ", old)
     if recorded.due_at is None:
         return asked
     left = recorded.due_at - now
@@ -103,14 +106,12 @@ def _decision(ask: Ask, verdict: Verdict) -> Decision | None:
     if verdict is Verdict.ANSWER:
         return Decision(verdict=verdict, key="", text="answer") if ask.questions else None
     if verdict is Verdict.DENY:
-        return Decision(
-            verdict=verdict, key="d", text="do not answer" if asks_words else "deny, with words if you like"
-        )
+        return Decision(verdict=verdict, key="d", text="do not answer" if asks_words else "deny")
     if verdict is Verdict.STOP:
-        return Decision(verdict=verdict, key="D", text="stop the turn" if asks_words else "deny and stop the turn")
+        return Decision(verdict=verdict, key="D", text="stop the turn" if asks_words else "deny and stop")
     if verdict is Verdict.ALLOW:
         return Decision(verdict=verdict, key="y", text="approve the plan" if ask.kind is AskKind.PLAN else "allow once")
-    return Decision(verdict=verdict, key="a", text=f"always: {brief(scope(ask))}")
+    return Decision(verdict=verdict, key="s", text=f"always: {brief(scope(ask))}")
 
 
 def rows_below(number: int, counted: int) -> str:
@@ -143,8 +144,10 @@ def question_place(at: int, total: int) -> str:
     return f"question {at} of {total:,}"
 
 
-def keys(*, decides: bool, writes: bool, fields: bool, marks: bool, last: bool, back: bool) -> Sequence[str]:
-    """Return the keys of a card that apply now, the most important first.
+def keys(
+    *, decides: bool, writes: bool, fields: bool, marks: bool, last: bool, back: bool
+) -> Sequence[tuple[str, str]]:
+    """Return the keys of a card that apply now, the most important first, beside those of the decisions.
 
     Args:
         decides: the ask can be answered.
@@ -155,11 +158,24 @@ def keys(*, decides: bool, writes: bool, fields: bool, marks: bool, last: bool, 
         back: Esc goes back to the question before.
     """
     if writes:
-        return ("Enter deny", "Esc back")
-    close = "Esc back" if back else "Esc close"
+        return (("Enter", "deny"), ("Esc", "back"))
+    close = ("Esc", "back" if back else "leave")
     if not decides:
-        return (close, "j k scroll")
+        return (close, ("j k", "scroll"))
     if fields:
-        enter = "Enter answer" if last else "Enter next"
-        return (enter, close, *(["Space mark"] if marks else []), "Tab next field")
-    return ("Enter or letter decides", close, "Up Down choose", "j k scroll")
+        enter = ("Enter", "answer" if last else "next")
+        return (enter, close, *([("1-9", "choose"), ("Space", "mark")] if marks else []), ("Tab", "next field"))
+    return (close, ("j k", "scroll"), ("Left Right", "choose"))
+
+
+def key_words(pairs: Sequence[tuple[str, str]], width: int) -> Content:
+    """Return keys and their labels in a line of ``width`` cells: as many as fit, at least two."""
+    kept = list(pairs)
+    while len(kept) > 2 and sum(cell_width(f"{key} {label}{_GAP}") for key, label in kept) > width:
+        kept.pop()
+    return Content(_GAP).join(Content.assemble((key, "bold $foreground"), f" {label}") for key, label in kept)
+
+
+def more_asks(number: int, name: str, key: str) -> str:
+    """Return the name of the next ask, and the key that shows it; empty if there is none."""
+    return f" · {number:,} more asks: {quoted(name)} · {key}" if number else ""

@@ -56,6 +56,9 @@ SHORT = 40
 _ALWAYS_CELLS = 4
 """Cells by which the line of the decision for always has less room than that of a fact."""
 
+_PLACE_CELLS = 18
+"""Cells of the position among all asks, behind the title."""
+
 _BESIDE_CELLS = 12
 """Cells between the first file and the folder in their line, and of the number of other files."""
 
@@ -126,7 +129,7 @@ def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
     file = below(ask.paths[0], ask.cwd) or ask.paths[0] if ask.paths else ""
     beside = cell_width(brief(file)) + _BESIDE_CELLS if file else 0
     facts = (
-        ("asks to", title, room), ("folder", ask.cwd, room - beside), ("why", ask.why, room),
+        ("asks to", title, room - _PLACE_CELLS), ("folder", ask.cwd, room - beside), ("why", ask.why, room),
         ("always covers", ask.always, room - _ALWAYS_CELLS),
     )  # fmt: skip
     return [(name, unhidden(text)) for name, text, cells in facts if not fits(text, cells)]

@@ -17,8 +17,14 @@ MOST_LINES = 8
 """Most lines of the list; it scrolls beyond them."""
 
 
+_DIGITS = 9
+"""Choices that have a digit."""
+
+
 class ChoiceList(RowList, can_focus=True):
     """Space marks the choice under the cursor; Enter takes it, or all marked ones if several may be taken.
+
+    The digit before a choice takes it, or marks it if several may be taken.
 
     Args:
         choices: the choices, whose texts are hostile.
@@ -30,6 +36,7 @@ class ChoiceList(RowList, can_focus=True):
         Binding("up,k", "go(-1)", "up", show=False),
         Binding("space", "mark", "mark", show=False),
         Binding("enter", "take", "take", show=False),
+        *(Binding(str(digit), f"digit({digit})", "take", show=False) for digit in range(1, 10)),
     ]
     whole_items = True
 
@@ -38,6 +45,9 @@ class ChoiceList(RowList, can_focus=True):
 
     class Marked(Message):
         """The marks changed."""
+
+    class OtherAsked(Message):
+        """The user pressed the digit after the last choice: for an answer in words."""
 
     def __init__(self, choices: Sequence[Choice], *, several: bool, marked: Collection[str] = ()) -> None:
         super().__init__()
@@ -89,10 +99,19 @@ class ChoiceList(RowList, can_focus=True):
             self.action_mark()
         self.post_message(self.Taken())
 
+    def action_digit(self, digit: int) -> None:
+        """Answer with the choice of this number, or mark it if several may be taken."""
+        if digit <= len(self._choices):
+            self.move(digit - 1 - self.cursor)
+            self.action_mark() if self._several else self.action_take()
+        elif digit == len(self._choices) + 1:
+            self.post_message(self.OtherAsked())
+
     def _row(self, at: int, width: int) -> list[Row]:
         choice = self._choices[at]
         sign = "x" if at in self._marks else " "
-        box = f"[{sign}] " if self._several else f"({sign}) "
+        number = f"{at + 1} " if at < _DIGITS else "  "
+        box = number + (f"[{sign}] " if self._several else f"({sign}) ")
         text = [(brief(choice.label), "strong" if at in self._marks else "text")]
         if choice.description.strip():
             text.append((f"  {brief(choice.description)}", "dim"))

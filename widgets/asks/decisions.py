@@ -1,4 +1,4 @@
-"""The decisions about an ask, a line for each, one of which has the cursor."""
+"""The decisions about an ask, as many in a line as fit, one of which has the cursor."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from agentdash.sessions.rules.asks.model import Verdict
-from agentdash.sessions.text.sanitize import cut, pad
+from agentdash.sessions.text.sanitize import cell_width, cut
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.roles import MUTED
 
@@ -97,24 +97,46 @@ class Decisions(Widget, can_focus=True):
         return container.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return a line for each decision."""
-        return len(self._decisions)
+        """Return the lines that the decisions take."""
+        return self.lines(width)
+
+    def lines(self, width: int) -> int:
+        """The lines that the decisions take in ``width`` cells."""
+        return len(self._packed(width))
+
+    def _packed(self, width: int) -> list[list[int]]:
+        """The numbers of the decisions in each line."""
+        lines: list[list[int]] = []
+        left = 0
+        for at, one in enumerate(self._decisions):
+            wide = cell_width(_words(one)) + len(_EDGE) + len(_APART)
+            if not lines or wide > left:
+                lines.append([])
+                left = width + len(_APART)
+            lines[-1].append(at)
+            left -= wide
+        return lines
 
     def render(self) -> Content:
-        """Return the decisions, each cut to the width."""
-        return Content("\n").join(self._line(at, one) for at, one in enumerate(self._decisions))
+        """Return the lines; a decision that is wider than its line is cut."""
+        lines = (Content(_APART).join(self._shown(at) for at in line) for line in self._packed(self.size.width))
+        return Content("\n").join(lines)
 
-    def _line(self, at: int, one: Decision) -> Content:
+    def _shown(self, at: int) -> Content:
+        one = self._decisions[at]
         under = at == self._at and self._enabled
-        edge = glyphs.CURSOR if under and self._focused else " "
-        text = cut(f"{edge} {pad(one.key or ' ', 2)} {one.text}", self.size.width)
+        edge = glyphs.CURSOR if under and self._focused else _EDGE
+        words = cut(_words(one), self.size.width - len(_EDGE))
         if not self._enabled or not one.possible:
-            return Content.styled(text, MUTED)
-        if not under:
-            return Content.styled(text, "$foreground")
-        line = pad(text, self.size.width)
-        return (
-            Content.styled(line, "bold $block-cursor-foreground on $block-cursor-background")
-            if self._focused
-            else Content.styled(text, "bold $foreground")
-        )
+            return Content.styled(f"{edge}{words}", MUTED)
+        if under and self._focused:
+            return Content.styled(f"{edge}{words}", "bold $block-cursor-foreground on $block-cursor-background")
+        shown = Content.styled(f"{edge}{words}", "bold $foreground" if under else "$foreground")
+        return shown.stylize("bold", len(edge), len(edge) + len(one.key))
+
+
+_EDGE, _APART = " ", "  "
+
+
+def _words(one: Decision) -> str:
+    return f"{one.key} {one.text}" if one.key else one.text

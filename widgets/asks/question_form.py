@@ -44,6 +44,7 @@ def default_draft(question: Question) -> AnswerDraft:
     )
 
 
+OWN_WORDS = "write your own answer"
 _HEADING_LINES = 3
 """Most lines of a question in its field; the text of the card has a longer one whole."""
 _AROUND_LIST = 3
@@ -78,6 +79,7 @@ class AnswerField(Vertical):
         self._words = Input(draft.words, password=question.secret, compact=True) if takes_words else None
         if self._words is not None:
             self._words.cursor_blink = False
+            self._words.placeholder = OWN_WORDS if choices else ""
         self._question = Static("", markup=False, classes="question")
         self._problem = Static("", markup=False, classes="problem")
 
@@ -89,7 +91,7 @@ class AnswerField(Vertical):
         if self._boolean is not None:
             yield Field("answer", self._boolean)
         if self._words is not None:
-            yield Field("in words" if self._list is not None else "answer", self._words)
+            yield Field(_words_name(len(self.question.choices)), self._words)
         yield self._problem
 
     @property
@@ -156,6 +158,12 @@ class AnswerField(Vertical):
         event.stop()
         self.post_message(self.Entered())
 
+    @on(ChoiceList.OtherAsked)
+    def _other_asked(self, event: Message) -> None:
+        event.stop()
+        if self._words is not None:
+            self._words.focus(scroll_visible=False)
+
     @on(ChoiceList.Marked)
     def _marked(self, event: Message) -> None:
         """Remove the words if the choice replaces them."""
@@ -170,6 +178,15 @@ class AnswerField(Vertical):
         if event.value.strip() and self._list is not None and not self.question.several:
             self._list.unmark()
 
+
+def _words_name(choices: int) -> str:
+    """Return the name of the field for words: after choices with digits, it has the next digit."""
+    if not choices:
+        return "answer"
+    return f"{choices + 1} other" if choices < _DIGITS else "other"
+
+
+_DIGITS = 9
 
 MOST = 100
 """Most questions that are shown; an ask with more can only be denied."""

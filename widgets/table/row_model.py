@@ -9,7 +9,7 @@ from operator import lt
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Load, Session
-from agentdash.sessions.rules.attention import is_to_visit, needs_you
+from agentdash.sessions.rules.attention import asks_you, is_to_visit, needs_you
 from agentdash.sessions.rules.costs.family_sums import Families, FamilySum
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.table.ordering import (
@@ -92,6 +92,11 @@ class RowModel:
         return len(self._sessions)
 
     @property
+    def filters(self) -> bool:
+        """True if a filter can hide sessions."""
+        return self._chooser is not None
+
+    @property
     def chosen(self) -> int:
         """The number of chosen sessions, folded away or not."""
         return len(self._keys)
@@ -103,7 +108,7 @@ class RowModel:
 
     @property
     def asking(self) -> list[Session]:
-        """The sessions whose agents ask something, shown or not, in any order."""
+        """The sessions whose agents wait for an answer or ended with an open question, shown or not, in any order."""
         return [self._sessions[key] for key in self._asking]
 
     @property
@@ -299,7 +304,7 @@ class RowModel:
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
         (self._new.add if session.status.ended and is_to_visit(session) else self._new.discard)(session.id)
-        (self._asking.add if session.asking else self._asking.discard)(session.id)
+        (self._asking.add if asks_you(session) else self._asking.discard)(session.id)
         if earlier is None or grouping is Grouping.FLAT:
             return False
         if grouping is Grouping.SECTIONS:

@@ -120,7 +120,7 @@ class SessionTable(RowCanvas):
 
     @property
     def asking(self) -> list[Session]:
-        """The sessions whose agents ask something, shown or not, in any order."""
+        """The sessions whose agents wait for an answer or ended with an open question, shown or not, in any order."""
         return self._rows.asking
 
     @property

@@ -55,7 +55,9 @@ class AskFacts(Vertical):
         self._room = SHORT
         """Cells of the line of a fact."""
         self._document = self._new_document()
-        self._what, self._where, self._why, self._since = (Line() for _ in range(4))
+        self._where, self._why, self._since = (Line() for _ in range(3))
+        self._beside: Content | None = None
+        """The line with the folder, if the age is behind it."""
         self.text = AskText(id="ask-body")
         """The whole text; the keys of the card scroll it."""
         self.text.can_focus = False
@@ -68,7 +70,6 @@ class AskFacts(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yield the facts and the text."""
-        yield self._what
         yield self._where
         yield self._why
         yield self._since
@@ -94,23 +95,22 @@ class AskFacts(Vertical):
 
     def show_age(self, ask: RecordedAsk | None, now: int) -> None:
         """Show the age at ``now`` (UTC ms), or none; it is drawn only if its words changed."""
-        self._since.show_text(ask_texts.since(ask, now) if ask is not None else Content(""))
+        line = self._where if self._beside is not None else self._since
+        line.show_text(
+            ask_texts.since(ask, now, beside=self._beside) if ask is not None else self._beside or Content("")
+        )
 
     def wanted(self, width: int) -> int:
         """The lines that everything takes in ``width`` cells, counted up to ``COUNTED``."""
-        top, bottom = self._margins
-        return self._show_facts(width) + top + bottom + self._height(width)
+        return self._show_facts(width) + self._height(width)
 
     def fit(self, width: int, room: int) -> None:
         """Fit the lines into ``width`` cells, and everything into ``room`` lines."""
-        top, bottom = self._margins
-        most = room - self._show_facts(width) - top
+        most = room - self._show_facts(width)
         height = self._height(width)
-        is_long = height + bottom > most
-        lines = max(LEAST_LINES, most - 1) if is_long else height
+        is_long = height > most
         self.text.display = bool(len(self._document))
-        self.text.styles.height = lines
-        self.text.styles.margin = (top, 0, 0 if is_long else bottom, 0)
+        self.text.styles.height = max(LEAST_LINES, most - 1) if is_long else height
         self._more.display = is_long
 
     def _height(self, width: int) -> int:
@@ -119,25 +119,18 @@ class AskFacts(Vertical):
             self._measured = (self._document, width, self._document.height(max(10, width - _AROUND), COUNTED))
         return self._measured[2]
 
-    @property
-    def _margins(self) -> tuple[int, int]:
-        """The blank lines above and below the text."""
-        return (0, 0) if self.screen.has_class("-low") else (1, 1)
-
     def _show_facts(self, width: int) -> int:
         """Fit the facts into their lines; return the number of lines."""
         ask = self._ask.ask
         self._show_cut_facts(ask_texts.fact_cells(width))
-        lines = 1
-        for line, text in (
-            (self._what, ask_texts.what(ask, width)),
-            (self._where, ask_texts.where(ask, width)),
-            (self._why, ask_texts.why(ask, width)),
-        ):
-            line.show_text(text)
-            line.display = bool(text.plain)
-            lines += line.display
-        return lines
+        place, why = ask_texts.where(ask, width), ask_texts.why(ask, width)
+        self._beside = place if ask_texts.has_room_for_age(place, width) else None
+        if self._beside is None:
+            self._where.show_text(place)
+        self._why.show_text(why)
+        self._where.display, self._why.display = bool(place.plain), bool(why.plain)
+        self._since.display = self._beside is None
+        return self._where.display + self._why.display + self._since.display
 
     def _show_cut_facts(self, room: int) -> None:
         """Repeat in the text what lines of ``room`` cells cut, from its beginning if that is something else."""

@@ -32,14 +32,14 @@ class AskActions(Actions):
         recorded = await self._requests.outcome_of(lambda: self._reader.ask(ask_id))
         return (fate(recorded) if recorded is not None else "") or NO_LONGER
 
-    async def answer(self, ask_id: int, answer: Answer) -> str | None:
-        """Record the user's answer, and show a message; return the reason if it was refused."""
+    async def answer(self, ask_id: int, answer: Answer, note: str = "") -> str | None:
+        """Record the user's answer, and show a message that ends with a note; return the reason if it was refused."""
         recorded, reason = await self._requests.outcome(
             lambda: self._access.manager("answer").asks.answer(ask_id, answer)
         )
         if recorded is not None:
             line = decision_line(recorded, _TITLE_CELLS)
-            self._requests.show_message(line[:1].upper() + line[1:])
+            self._requests.show_message(line[:1].upper() + line[1:] + note)
         return reason
 
     def show_error(self, reason: str) -> None:

@@ -1,6 +1,5 @@
 """Texts about asks."""
 
-import factories
 import pytest
 from factories import T0
 from hostile_text import REMOVED, nasty
@@ -25,20 +24,39 @@ def recorded(ask=None, **facts):
 def test_each_line_fits_and_is_clean(kind, text, width):
     ask = Ask(key=text, kind=kind, tool=text, title=text, cwd=text, paths=(text, text), why=text, always=text,
               verdicts=tuple(Verdict))  # fmt: skip
-    lines = [ask_texts.what(ask, width), ask_texts.where(ask, width), ask_texts.why(ask, width)]
+    title = ask_texts.card_title(ask, 2, 3, (1, 1), width)
+    lines = [title, ask_texts.where(ask, width).plain, ask_texts.why(ask, width).plain]
     for line in lines:
-        assert not (REMOVED | {"\n", "\t"}) & set(line.plain)
-        assert cell_width(line.plain) <= max(width, 30)
+        assert not (REMOVED | {"\n", "\t"}) & set(line)
+        assert cell_width(line) <= max(width, 30)
     for one in ask_texts.decisions(ask):
         assert not (REMOVED | {"\n", "\t"}) & set(one.text)
 
 
 @pytest.mark.parametrize("width", [46, 74, 116])
 def test_the_title_keeps_the_position_of_the_ask(width):
-    one = factories.session(title="fix the flaky login test and whatever depends on the clock of the machine")
-    assert ask_texts.card_title(one, 2, 3, width).endswith('" asks (2 of 3)')
-    assert cell_width(ask_texts.card_title(one, 2, 3, width)) <= width
-    assert ask_texts.card_title(one, 1, 1, width).endswith('" asks')
+    ask = Ask(key="k", kind=AskKind.TOOL, title="use a tool that does whatever depends on the clock of the machine" * 2)
+    assert ask_texts.card_title(ask, 2, 3, (1, 1), width).endswith("… · 2 of 3 asks")
+    assert cell_width(ask_texts.card_title(ask, 2, 3, (1, 1), width)) <= width
+    assert ask_texts.card_title(ask, 1, 1, (1, 1), width).endswith("…")
+
+
+def test_the_title_says_plainly_what_is_asked_for_and_repeats_nothing_of_the_text():
+    question = Question(key="q", text="Which colour?", header="Colour")
+    for kind, facts, page, what in (
+        (AskKind.COMMAND, {"title": "run: make", "body": "make"}, (1, 1), "run a command"),
+        (AskKind.COMMAND, {"title": "run without a sandbox: make", "body": "make"}, (1, 1), "run without a sandbox"),
+        (AskKind.EDIT, {"title": "write notes.txt", "paths": ("notes.txt",)}, (1, 1), "write notes.txt"),
+        (
+            AskKind.TOOL,
+            {"title": "use fetch of web: example.org", "body": "{}"},
+            (1, 1),
+            "use fetch of web: example.org",
+        ),
+        (AskKind.QUESTION, {"title": "Which colour?", "questions": (question,)}, (1, 1), "question"),
+        (AskKind.QUESTION, {"title": "Which?", "questions": (question,) * 3}, (2, 3), "question 2 of 3"),
+    ):
+        assert ask_texts.what(Ask(key="k", kind=kind, **facts), page) == what
 
 
 def test_the_folder_gives_way_to_the_file():
@@ -67,7 +85,7 @@ def test_decisions_are_in_the_agents_order_each_once():
     verdicts = (Verdict.DENY, Verdict.ALLOW, Verdict.DENY, Verdict.ALWAYS)
     ask = Ask(key="k", kind=AskKind.PLAN, title="t", verdicts=verdicts)
     assert [(one.key, one.text, one.possible) for one in ask_texts.decisions(ask)] == [
-        ("d", "deny, with words if you like", True),
+        ("d", "deny", True),
         ("y", "approve the plan", True),
     ]
     assert ask_texts.decisions(structs.replace(ask, always="all plans"))[-1].text == "always: all plans"
@@ -75,7 +93,7 @@ def test_decisions_are_in_the_agents_order_each_once():
 
 def test_agentdash_offers_to_remember_what_it_may_allow():
     ask = Ask(key="k", kind=AskKind.COMMAND, title="run: ls", body="ls")
-    offered = [("y", "allow once"), ("a", "always: the same, for this session (agentdash remembers it)")]
+    offered = [("y", "allow once"), ("s", "always: the same, for this session (agentdash remembers it)")]
     assert [(one.key, one.text) for one in ask_texts.decisions(ask)][:2] == offered
     dangerous = ask_texts.decisions(structs.replace(ask, body="rm -rf build"))
     assert [one.key for one in dangerous] == ["y", "d", "D"]

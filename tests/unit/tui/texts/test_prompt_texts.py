@@ -40,16 +40,22 @@ def prompts(*texts, steers=False):
 def test_the_label_says_what_a_prompt_will_do(facts, effect):
     one = session(**facts)
     assert prompt_texts.effect(one) == effect
-    assert prompt_texts.target(one).endswith(f"({effect})")
-    assert len(prompt_texts.target(one)) <= 48
+    assert prompt_texts.target(one, "a").endswith(f"({effect})")
+    assert len(prompt_texts.target(one, "a")) <= 48
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING])
 def test_a_prompt_to_a_live_session_at_work_steers_it(status):
     one = session(status=status, steers=True, queued=1)
     assert prompt_texts.effect(one) == "steers now: it reads this at its next step"
-    assert prompt_texts.target(one) == "→ fix the fla… (steers now: it reads this at its next step)"
+    assert prompt_texts.target(one, "a") == "→ fix the fla… (steers now: it reads this at its next step)"
     assert prompt_texts.prompt_hint(one, "Ctrl+T") == "Steer (Ctrl+T: interrupt and send)"
+
+
+def test_a_prompt_to_a_session_that_asks_is_read_after_the_answer():
+    one = session(status=Status.WAITING, steers=True, asking=1)
+    assert prompt_texts.target(one, "a") == "→ fix the fla… (a answers first, or write: read after it)"
+    assert prompt_texts.prompt_hint(one, "Ctrl+T") == "Read after your answer"
 
 
 def test_a_prompt_to_a_live_session_whose_queue_is_held_waits():
@@ -82,8 +88,8 @@ def test_an_interrupt_of_a_live_session_keeps_its_process():
 
 
 def test_what_takes_no_prompt_says_why():
-    assert prompt_texts.target(session(agent="command")) == "plain command: no prompts"
-    assert prompt_texts.target(session(deleted_at=1)) == "in the trash: no prompts"
+    assert prompt_texts.target(session(agent="command"), "a") == "plain command: no prompts"
+    assert prompt_texts.target(session(deleted_at=1), "a") == "in the trash: no prompts"
 
 
 def lines(one, waiting, *, width=60, most=3):
