@@ -67,6 +67,8 @@ class RowModel:
         """The row that stays shown although the filter excludes it."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
+        self._headed: list[int] = []
+        """The positions of the headings."""
         self.lines = 1
         """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
@@ -194,7 +196,7 @@ class RowModel:
     @property
     def headings(self) -> int:
         """The number of headings."""
-        return len(self._rows) - sum(row.session is not None for row in self._rows)
+        return len(self._headed)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only the sessions that pass the filter (None shows all), in another order if one is given."""
@@ -290,6 +292,10 @@ class RowModel:
         """The first line of a row."""
         return self._tops[position]
 
+    def place(self, position: int) -> tuple[int, int]:
+        """Return the number of a session's row among those of sessions, and how many there are."""
+        return position + 1 - bisect_left(self._headed, position), len(self._rows) - len(self._headed)
+
     def find(self, line: int) -> tuple[int, int] | None:
         """The row on a line, and the line's number within the row; None below the last row."""
         if not 0 <= line < self.height:
@@ -331,7 +337,7 @@ class RowModel:
 
     def _made(self, hold: str | None = None) -> list[Row]:
         """The rows in order, except that ``hold`` keeps its place in its list or section."""
-        ordered, sections = self.shown, self._sections
+        ordered, kept = self.shown, None
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
             ordered.remove(hold)
@@ -339,17 +345,16 @@ class RowModel:
             heading = self._rows[parent].heading if parent is not None else None
             # The section in which the row is shown now; None without sections.
             kept = Section(heading.name) if heading is not None and heading.section else None
-            if kept is not None:
-                sections = sections | {hold: kept}
             ordered.insert(self._kept_place(ordered, at, kept), hold)
         return list(
             rows_of(
                 [self._sessions[key] for key in ordered],
                 self.arrangement.grouped,
                 self.folded,
-                lambda session: sections[session.id],
+                lambda session: self._sections[session.id],
                 home=place,
                 needing=self._needing,
+                held=(hold, kept) if hold is not None and kept is not None else None,
             )
         )
 
@@ -364,6 +369,7 @@ class RowModel:
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
+        self._headed = [position for position, row in enumerate(self._rows) if row.session is None]
         self._stack()
 
     def _stack(self) -> None:
