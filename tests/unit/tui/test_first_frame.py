@@ -1,6 +1,8 @@
 """The first frame: sessions of the database in the picture of the last start, or nothing at all."""
 
+import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 from factories import session
@@ -39,7 +41,7 @@ class Terminal:
 def started(monkeypatch, tmp_path):
     """Draws the first frame on a terminal of 80x24; its frame."""
     monkeypatch.setenv("AGENTDASH_HOME", str(tmp_path))
-    monkeypatch.setattr(first_frame.os, "get_terminal_size", lambda _: first_frame.os.terminal_size(SIZE))
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size(SIZE))
     monkeypatch.setattr(first_frame, "is_wanted", lambda *_: False)
 
     def start():
@@ -91,8 +93,6 @@ def test_every_cell_of_table_and_header_is_drawn_once():
 
 
 def picture_of_nowhere():
-    from pathlib import Path
-
     return picture(Path("/nowhere"))
 
 
