@@ -1,7 +1,7 @@
 """Actions on several sessions: one question that lists them, one line with the result."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agentdash.sessions.model.clock import monotonic
@@ -37,6 +37,8 @@ class BulkActions(Actions):
         """Held while sessions move to or from the archive or the trash; an undo waits for it."""
         self.progress: Callable[[str], object] = lambda _: None
         """Shows the progress on the screen; called with "" at the end."""
+        self.unmark: Callable[[Iterable[str]], int] = lambda _: 0
+        """Removes all marks but those of some sessions; returns how many are left."""
 
     async def stop(self, sessions: Sequence[Session]) -> bool:
         """Stop the sessions at the same time, after a question; return whether the user agreed."""
@@ -58,8 +60,14 @@ class BulkActions(Actions):
             receipts = await self._requests.ask(
                 lambda: self._access.manager("stop all").stop_all(ids, StopHow(now=now))
             )
-        self._requests.show_message(stopped(receipts or []))
+        failed = [key for key, one in zip(ids, receipts or [], strict=False) if not isinstance(one, Receipt)]
+        self._requests.show_message(stopped(receipts or []) + self.marks_left(failed))
         return True
+
+    def marks_left(self, failed: Iterable[str]) -> str:
+        """Remove the marks of an action that was done, but for those of sessions that it failed for; say how many."""
+        left = self.unmark(failed)
+        return f" {units.count(left, 'session')} not changed and still marked." if left else ""
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """Send each session its last prompt again, after a question; return whether any session got it."""
@@ -120,7 +128,8 @@ class BulkActions(Actions):
         )
         if went:
             what = units.count(len(went), "session")
-            self._requests.show_message(f"Marked {what} {how}. {texts.undoable(went, undo_key)}")
+            left = self.marks_left(())
+            self._requests.show_message(f"Marked {what} {how}. {texts.undoable(went, undo_key)}{left}")
         return went
 
     async def recall_seen(self, before: Sequence[Session]) -> None:
@@ -158,9 +167,11 @@ class BulkActions(Actions):
         if went:
             what = units.count(len(went), "session")
             self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
-        if len(went) < len(ids):
-            left = units.count(len(ids) - len(went), "session")
-            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.")
+        failed = [key for key in ids if key not in went]
+        marks = self.marks_left(failed)
+        if failed:
+            left = units.count(len(failed), "session")
+            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.{marks}")
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
@@ -237,8 +248,9 @@ class BulkActions(Actions):
         if well:
             undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
             self._requests.show_message(f"{done.capitalize()} {units.count(len(went), 'session')}.{undo}")
+            marks = self.marks_left(one.id for one in sessions if one.id not in went)
             if refused:
-                self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
+                self._requests.show_error("\n".join([f"{len(refused)} failed.{marks}", *refused[:5]]))
         return went
 
     async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str, *, how: str = "") -> bool:

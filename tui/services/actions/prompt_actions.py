@@ -192,8 +192,9 @@ class Broadcasts(Actions):
         ]
         self._unfinished = (what, key) if refused else ("", "")
         self._requests.show_message(f"Sent to {units.count(len(reached), 'session')}.")
+        marks = self._bulk.marks_left(one.session.id for one in outcomes if one.error is not None)
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:NAMED_FAILURES]]))
+            self._requests.show_error("\n".join([f"{len(refused)} failed.{marks}", *refused[:NAMED_FAILURES]]))
         return bool(reached)
 
 
