@@ -78,6 +78,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
     VERTICAL_BREAKPOINTS = VERTICAL
+    pictured = False
+    """True if the next start begins with a picture of this first screen."""
+    _loaded = False  # True once all sessions are in the table
 
     def __init__(
         self,
@@ -209,6 +212,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             gc.enable()
         self._watch_disk()
         self._catch_up()
+        from agentdash.tui.screens.first_picture import FirstPicture
+
+        FirstPicture(self, self.home, self._reader.home, lambda: self._loaded, keeps=self.pictured).complete()
         load_later()
 
     def refresh_css(self, animate: bool = True) -> None:
@@ -398,12 +404,16 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
+        self._loaded = True
         if isinstance(self.home, MainScreen):
             self.home.pane.all_loaded()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
-        await self.requests.ask(self._access.manager("settle").housekeeping.settle)
+        manager = self._access.manager("settle")
+        await self.requests.ask(manager.housekeeping.settle)
+        for words in manager.take_late():
+            self.requests.show_message(words)
 
     def _announce(self) -> None:
         if not isinstance(self.home, MainScreen):

@@ -43,6 +43,8 @@ class SessionFolder:
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
+        self.images = path / "images"
+        """Copies of the images of its prompts; created with the first one."""
         self.environment = path / "environment"
         """Digests of the environment with which the session began."""
         self.start = path / "start.json"
@@ -135,6 +137,10 @@ class Layout:
         """
         if self.read_only:
             raise read_only_error(self.home)
+
+    def waiters(self, host: str) -> Path:
+        """The lock that one of the processes of a host that wait for a time to serve the queue holds."""
+        return self.home / f"waiters.{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.lock"
 
     def session(self, session_id: str) -> SessionFolder:
         """The folder of a session.

@@ -56,7 +56,8 @@ CREATE TABLE sessions (
     stuck_at      INTEGER,
     denied        INTEGER NOT NULL DEFAULT 0,   -- what the newest turn was not allowed to do
     pinned_at     INTEGER,
-    urgency       INTEGER,                      -- rules.urgency: its place in the usual order, while it is not archived
+    urgency       INTEGER,                      -- rules.urgency: how urgently it needs the user, while it is not archived
+    rank          INTEGER,                      -- rules.attention.rank: its place in the usual order; written with urgency
     urgency_seq   INTEGER,                      -- the `seq` for which urgency was computed; outdated if it is another
     asks          TEXT,                         -- what the last message of the newest turn asks the user, one line
     activity      TEXT,                         -- rules.activity.Activity: what the agent does now; NULL once it ended
@@ -65,6 +66,7 @@ CREATE TABLE sessions (
     held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
     unconfirmed   INTEGER NOT NULL DEFAULT 0,   -- prompts of which it is not known whether the agent got them; by triggers
     asking        INTEGER NOT NULL DEFAULT 0,   -- open rows of `asks`; kept by triggers
+    waits_since   INTEGER,                      -- when the oldest of them was asked; NULL: none is open; kept by triggers
     warm_since    INTEGER,                      -- since when the agent's process waits for prompts; NULL: it does not
     mode          TEXT,                         -- the mode that a live agent took since the start of its newest turn
     context_tokens INTEGER,                     -- tokens of the newest request to the model
@@ -88,8 +90,10 @@ CREATE TABLE sessions (
     escalated     INTEGER NOT NULL DEFAULT 0,   -- 1: that time has come
     cache_write_tokens INTEGER,
     cost_missing  INTEGER NOT NULL DEFAULT 0,   -- turns of which a part has no cost; kept by triggers
-    tokens_missing INTEGER NOT NULL DEFAULT 0   -- turns that used an unknown number of tokens; kept by triggers
+    tokens_missing INTEGER NOT NULL DEFAULT 0,  -- turns that used an unknown number of tokens; kept by triggers
+    due_at        INTEGER                       -- the first time for which one of its prompts waits; kept by triggers
 ) STRICT;
+CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
 CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached';
@@ -103,7 +107,7 @@ CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_left ON sessions (left) WHERE left > 0;
 CREATE INDEX sessions_warm ON sessions (warm_since) WHERE warm_since IS NOT NULL;
 CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq;
-CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, urgency, created_at DESC, id)
+CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, rank, created_at DESC, id)
     WHERE archived_at IS NULL AND urgency_seq IS seq;
 
 CREATE TABLE turns (
@@ -163,9 +167,11 @@ CREATE TABLE prompts (
     state      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     sent_at    INTEGER,
-    seen_at    INTEGER
+    seen_at    INTEGER,
+    due_at     INTEGER                           -- a queued turn gets no place before; NULL: at once, or the time has come
 ) STRICT;
 CREATE INDEX prompts_session ON prompts (session, turn);
+CREATE INDEX prompts_due ON prompts (session) WHERE due_at IS NOT NULL;
 
 CREATE TABLE queue (                             -- prompts for later turns; each becomes a row of `prompts` with its turn
     id         INTEGER PRIMARY KEY,
@@ -182,6 +188,7 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     changed_at INTEGER NOT NULL,
     steers     INTEGER NOT NULL DEFAULT 0,       -- it may be written into a running turn
     attempt    INTEGER NOT NULL DEFAULT 0,       -- how often that was tried
+    due_at     INTEGER,                          -- it is not sent before; NULL: no time, or it has come
     UNIQUE (session, key)
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
@@ -392,7 +399,8 @@ CREATE TABLE compactions (                       -- each compaction that an agen
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     at      INTEGER NOT NULL,
-    steps   INTEGER                              -- how many steps had been made by then; NULL: not known
+    steps   INTEGER,                             -- how many steps had been made by then; NULL: not known
+    handled_at INTEGER                           -- when the user marked it read or dealt with its end; NULL: never
 ) STRICT;
 
 -- The change feed is kept by the database itself, so that no writer can forget it.
@@ -503,13 +511,31 @@ CREATE TRIGGER queue_changed AFTER UPDATE ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')
         WHERE id = NEW.session;
 END;
-CREATE TRIGGER ask_added AFTER INSERT ON asks BEGIN
-    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
+CREATE TRIGGER queue_timed AFTER INSERT ON queue WHEN NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = min(coalesce(due_at, NEW.due_at), NEW.due_at) WHERE id = NEW.session;
+END;
+CREATE TRIGGER queue_retimed AFTER UPDATE ON queue WHEN OLD.due_at IS NOT NULL OR NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = (SELECT MIN(due_at) FROM (
+        SELECT due_at FROM queue WHERE session = NEW.session AND state = 'queued'
+        UNION ALL SELECT due_at FROM prompts WHERE session = NEW.session AND state = 'queued'))
         WHERE id = NEW.session;
 END;
-CREATE TRIGGER ask_changed AFTER UPDATE ON asks BEGIN
-    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
+CREATE TRIGGER prompt_timed AFTER INSERT ON prompts WHEN NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = min(coalesce(due_at, NEW.due_at), NEW.due_at) WHERE id = NEW.session;
+END;
+CREATE TRIGGER prompt_retimed AFTER UPDATE ON prompts WHEN OLD.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = (SELECT MIN(due_at) FROM (
+        SELECT due_at FROM queue WHERE session = NEW.session AND state = 'queued'
+        UNION ALL SELECT due_at FROM prompts WHERE session = NEW.session AND state = 'queued'))
         WHERE id = NEW.session;
+END;
+CREATE TRIGGER ask_added AFTER INSERT ON asks BEGIN
+    UPDATE sessions SET (asking, waits_since) = (SELECT COUNT(*), MIN(asked_at) FROM asks
+        WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session;
+END;
+CREATE TRIGGER ask_changed AFTER UPDATE ON asks BEGIN
+    UPDATE sessions SET (asking, waits_since) = (SELECT COUNT(*), MIN(asked_at) FROM asks
+        WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session;
 END;
 CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts
     WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN

@@ -113,7 +113,7 @@ class Presence:
         shown = (session.id, session.turn) if session is not None and session.status.ended else None
         if shown != self._shown:
             self._shown, self._since = shown, now
-        if session is None or shown is None or session.all_seen or session.put_away:
+        if session is None or shown is None or session.all_opened or session.put_away:
             return False
         need = kind_of_need(session, session.last_sign_at)
         present = now - self._key_at < AT_HAND_SECONDS and now - self._since >= DWELL_SECONDS
@@ -199,7 +199,7 @@ class KeysInOrder(App[Result]):
         """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
         if event.size != self.size:
             self.terminal_resized(event.size)
-        elif self._resized:
+        elif self._resized and not self.shown.keeps_frame:  # at the start the size is reported twice
             self.action_redraw()
         self._resized = True
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from textual.content import Content
 
 from agentdash.sessions.agents.registry import is_agent, takes_prompts
-from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import unconfirmed
-from agentdash.sessions.service.prompts.prompter import Sent
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
@@ -114,6 +114,9 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
         parts.append(Content.styled(f"{number}held: {one_line(session.held)}", "bold $text-warning"))
     elif queued and session.taken_by is not None:
         parts.append(Content.styled(f"{queued} queued, by hand: {one_line(session.taken_by.holder)}", MUTED))
+    elif queued and session.due_at is not None:
+        until = f"{'' if queued == 1 else 'the first with a time '}until {clock_words(session.due_at)}"
+        parts.append(Content.styled(f"{queued} queued, {until}", MUTED))
     elif queued:
         parts.append(Content.styled(f"{queued} queued, after turn {session.turn}", MUTED))
     head = Content(_APART).join(parts)
@@ -136,6 +139,8 @@ def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, widt
     """Return a prompt as a line of the queue dialog: position, age, state, first words."""
     steers = "steers" if _steers(session, prompt) else ""
     waits = "held" if session.held else "by hand" if session.taken_by is not None else "queued"
+    if prompt.due_at is not None and waits == "queued":
+        waits = f"until {clock_words(prompt.due_at, now)}"
     state = steers or ("next" if prompt.at_once else waits)
     role = "attention" if state == "held" else "dim"
     return _row(str(place), prompt.created_at, (state, role), prompt.shown, now, width)
@@ -180,15 +185,6 @@ def interrupt_effect(session: Session) -> str:
     return f"{ends} the next prompt.{held}"
 
 
-def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> str:
-    """Return the message after a turn was interrupted."""
-    after = f" Sent: {sent_after.answer}." if sent_after is not None else ""
-    by_agent = not any(process.signal or not process.observed for process in receipt.ended)
-    kept = "its process was kept" if session.steers and by_agent and not receipt.left else ""
-    ended = receipt.summary() if receipt.ended or not kept else ""
-    return f"Interrupted turn {session.turn}: {'; '.join(filter(None, (kept, ended)))}.{after}"
-
-
 def no_modes(session: Session | None) -> str:
     """Return why no permission mode can be chosen."""
     if session is None:
@@ -201,11 +197,6 @@ def no_modes(session: Session | None) -> str:
 def editing(place: int) -> str:
     """Return the label of the prompt box while it has a queued prompt."""
     return f"editing queued #{place}: Enter saves, Esc cancels"
-
-
-def sent(answer: str) -> str:
-    """Return the message after a prompt or a change was accepted."""
-    return f"{answer[:1].upper()}{answer[1:]}."
 
 
 NO_TEMPLATES = "No templates: add [templates.NAME] to the settings."

@@ -13,13 +13,16 @@ import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
 from agentdash.sessions.agents.capabilities import Allowance
+from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import typed
+from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.compaction import Compaction
 from agentdash.sessions.model.errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Receipt, Session, Status
 from agentdash.sessions.rules.launch import Start, TurnPlan, requested_model
 from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.rules.prompts.due import until
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
@@ -37,6 +40,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
 from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared, keep_settings
+from agentdash.sessions.service.prompts.attaching import attached, has_images
 from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, Unconfirmed, resend_key
@@ -58,13 +62,26 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3`` or ``queued until Sat 18:00``."""
         if self.prompt.state == "taken":
             return f"turn {self.turn}"
-        if self.prompt.state == "queued" and self.session.held and not self.prompt.at_once:
-            return f"queued #{self.position}, held: {self.session.held}"
-        if self.prompt.state == "queued" and self.session.taken_by is not None:
+        return self._waits if self.prompt.state == "queued" else self._steers
+
+    @property
+    def _waits(self) -> str:
+        """The event or the time for which it waits in the queue."""
+        held = f", held: {self.session.held}" if self.session.held and not self.prompt.at_once else ""
+        if self.prompt.due_at is not None:
+            return f"queued {until(self.prompt.due_at, now_ms())}{held}"
+        if held:
+            return f"queued #{self.position}{held}"
+        if self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        return self._steers
+
+    @property
+    def _steers(self) -> str:
+        """The turn that it steers, or the one behind which it waits."""
         if self.prompt.steers and self.session.status is Status.QUEUED:
             return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
@@ -91,6 +108,10 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """It is sent as soon as the session is free, although its queue is held."""
     over_budget: bool = False
     """The user sends it although the budget of a day or a week is spent."""
+    due_at: int | None = None
+    """It waits until this time (UTC ms); None for no time."""
+    images: tuple[str, ...] = ()
+    """The paths of images to add to it; the user's own words may name others as ``@shot.png``."""
     compacts: Compaction | None = None
     """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
     steer: bool = True
@@ -134,8 +155,9 @@ class Prompter(ManagerPart):
                 Remedy.RETRY if again else None,
                 again,
             )
-        text = prompt if options.compacts is not None else self.rights.prompt(prompt, session.agent)
-        return self._add(session, text, options, "inject")
+        if options.compacts is not None:
+            return self._add(session, prompt, options, "inject")
+        return self._add(session, self.worded(session, prompt, options), options, "inject")
 
     @acts("retry")
     def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
@@ -243,7 +265,7 @@ class Prompter(ManagerPart):
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
-            sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
+            sent = self._add(session, self.worded(session, checked_prompt(say), at_once), at_once, "inject")
         receipt = self._stop(session.id, session.turn)
         if sent is not None:
             # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
@@ -251,6 +273,22 @@ class Prompter(ManagerPart):
             self.serve(session.id)
             sent = self.sent(sent.prompt.id)
         return receipt, sent
+
+    def worded(self, session: Session, prompt: str, options: PromptOptions) -> str:
+        """Return a prompt as its agent gets it: foreign words inert, and a mark for each image.
+
+        Raises:
+            UsageError: the agent takes no images, or a file of one cannot be used.
+        """
+        text, agent = self.rights.prompt(prompt, session.agent), agent_named(session.agent)
+        if not has_images(text, options.images, by_user=self.inside is None):
+            return text
+        plan, folder = self.plan(session, text, options), self._layout.session(session.id)
+        launch = launch_of(
+            plan, agent, prompt=text, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
+            agent_session=session.agent_session,
+        )  # fmt: skip
+        return attached(agent, launch.transport, folder, text, options.images, session.cwd)
 
     def plan(
         self, session: Session, text: str, options: PromptOptions, *, verb: str = "inject", recipe: Recipe | None = None
@@ -332,6 +370,7 @@ class Prompter(ManagerPart):
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 over_budget=options.over_budget,
+                due_at=options.due_at,
                 resends=resends,
                 steered=steered,
             ),

@@ -35,7 +35,16 @@ def open_manager() -> "SessionManager":
     """Return the manager for the state folder and the settings of the environment."""
     from agentdash.sessions.service.manager import SessionManager
 
-    return SessionManager()
+    manager = SessionManager()
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.call_on_close(lambda: _say_late(manager))
+    return manager
+
+
+def _say_late(manager: "SessionManager") -> None:
+    """Name the prompts that this command made the next ones long after their time."""
+    for words in manager.take_late():
+        notice(words)
 
 
 def settled_manager() -> "SessionManager":
@@ -306,7 +315,7 @@ def looked_at(manager: "SessionManager", session: "Session", turn: int | None = 
     If the mark cannot be written (a full disk, a read-only folder), the verb does not fail: its output is complete.
     A ``turn`` that is not the newest counts as the session seen, but marks no steps: later ones were not shown.
     """
-    if not session.all_seen and sys.stdout.isatty():
+    if not session.all_opened and sys.stdout.isatty():
         with suppress(StoreError):
             manager.housekeeping.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
 

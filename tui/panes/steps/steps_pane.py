@@ -140,6 +140,11 @@ class StepsPane(StepActionKeys):
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
 
+    @property
+    def is_reading(self) -> bool:
+        """True while steps are read."""
+        return self._reading
+
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read the new steps if a file of the open session grew; a sweep reads them unless all turns are over."""
         if self._following is not None and (self._following.grew(turn_files) or (sweep and not self._over)):
