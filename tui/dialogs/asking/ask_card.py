@@ -176,7 +176,9 @@ class AskCard(AskView):
         elif same is not None:
             await self._show(same)
         elif self._answered == self._ask.id and not waiting:
-            self._finished()
+            if self._ended != self._ask.id:
+                self._ended = self._ask.id
+                self._finished()
         elif waiting or self._ended != self._ask.id:
             await self._pass_on(waiting)
 
