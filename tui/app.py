@@ -34,7 +34,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.key_queue import BURST, LAYOUT, KeysInOrder, decides_nothing, of_other_layout
 from agentdash.tui.keys.keymap import DEFAULT, Keymap, UnusableKeyError
 from agentdash.tui.keys.keymap import keymap as keymap_of
-from agentdash.tui.keys.menu import is_unknown, nothing
+from agentdash.tui.keys.menu import entries, is_unknown, nothing, panel
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SelectionChanged, SessionsChanged, SettingsRead
 from agentdash.tui.screens.main import MainScreen
@@ -78,6 +78,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     TITLE = "agentdash"
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
     VERTICAL_BREAKPOINTS = VERTICAL
+    pictured = False
+    """True if the next start begins with a picture of this first screen."""
+    _loaded = False  # True once all sessions are in the table
 
     def __init__(
         self,
@@ -209,6 +212,9 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
             gc.enable()
         self._watch_disk()
         self._catch_up()
+        from agentdash.tui.screens.first_picture import FirstPicture
+
+        FirstPicture(self, self.home, self._reader.home, lambda: self._loaded, keeps=self.pictured).complete()
         load_later()
 
     def refresh_css(self, animate: bool = True) -> None:
@@ -271,7 +277,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
         if is_unknown(self.screen, event):
-            self.requests.show_refusal(nothing(key))
+            self.requests.show_refusal(nothing(key, self.keymap))
             return True
         if key in self.keymap.acting(REGISTRY["redraw"]):
             self.action_redraw()
@@ -293,6 +299,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         if refused:
             self.requests.show_refusal(BURST)
         return refused
+
+    def show_panel(self, letter: str) -> None:
+        """Show the keys of a menu over the footer, until the next key."""
+        target = self.screen.target.can if isinstance(self.screen, SessionScreen) else lambda _: True
+        pairs = entries(self.screen, letter, target)
+        self.requests.message.show_panel(panel(letter, pairs, self.keymap, self.size.width))
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""
@@ -392,12 +404,16 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     @work
     async def _catch_up(self) -> None:
         await self.requests.expect(self.feed.pull())
+        self._loaded = True
         if isinstance(self.home, MainScreen):
             self.home.pane.all_loaded()
 
     @work(exclusive=True, group="settle")
     async def _settle(self) -> None:
-        await self.requests.ask(self._access.manager("settle").housekeeping.settle)
+        manager = self._access.manager("settle")
+        await self.requests.ask(manager.housekeeping.settle)
+        for words in manager.take_late():
+            self.requests.show_message(words)
 
     def _announce(self) -> None:
         if not isinstance(self.home, MainScreen):

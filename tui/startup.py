@@ -25,6 +25,7 @@ def open_dashboard(
     watched: "Sequence[Session]" = (),
     alone: bool = False,
     read_only: bool = False,
+    pictured: bool = False,
     name: str | None = None,
     following: "Follower | None" = None,
 ) -> int:
@@ -39,6 +40,7 @@ def open_dashboard(
         tour: keys to try, for a first-time user.
         watched: show only the steps of these sessions.
         alone: show only the table.
+        pictured: keep the first picture for the next start.
         name: the name by which others find the table and follow it; without one, by its tmux window.
         following: show the session that is selected in another table.
 
@@ -80,6 +82,7 @@ def open_dashboard(
         following=following,
         selected=selected,
     )
+    app.pictured = pictured and not read_only
     guard().attend(sys.stdin.fileno(), app.leave, app.abandon)
     try:
         return _run(app)
@@ -118,7 +121,7 @@ def start(*, read_only: bool = False) -> int:
     tolerate_small_character_sets()
     check_terminal()
     with SessionManager() as manager:
-        return open_dashboard(manager, read_only=read_only)
+        return open_dashboard(manager, read_only=read_only, pictured=not read_only)
 
 
 def replace_closed_streams() -> None:

@@ -103,6 +103,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """Time at which it was moved to the trash, UTC ms; None if it is not there."""
     queued: int = 0
     """Number of prompts that wait for the end of the newest turn."""
+    due_at: int | None = None
+    """The first time (UTC ms) for which one of its prompts waits; None if none waits for a time."""
     held: str | None = None
     """One line: the reason why they are not sent when it ends; None if they are."""
     unconfirmed: int = 0
@@ -272,6 +274,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     seen_at: int | None = None
     steered: int | None = None
     """Its number in the queue, if it was written into a running turn: ``turn`` is that turn."""
+    due_at: int | None = None
+    """The first turn of its session does not begin before this time (UTC ms)."""
 
 
 class Turn(Struct, frozen=True, kw_only=True):

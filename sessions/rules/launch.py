@@ -95,6 +95,8 @@ class Start(Struct, frozen=True):
     """An agent starts it."""
     over_budget: bool = False
     """The user starts it although the budget of a day or a week is spent."""
+    due_at: int | None = None
+    """The time (UTC ms) before which it does not start; None to start at once."""
 
 
 class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

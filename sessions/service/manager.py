@@ -135,6 +135,15 @@ class SessionManager(Stopping):
         self.reader.close_files()
         self.store.close()
 
+    def take_late(self) -> list[str]:
+        """Return the prompts that this process found long after their time, each once as a line; cleaned."""
+        if not self.store.ripened:
+            return []
+        from agentdash.sessions.rules.prompts.due import late_words  # most commands find none
+
+        found, self.store.ripened = self.store.ripened, []
+        return [words for one in found if (words := late_words(one.label, one.due_at, one.found_at))]
+
     def spawn(self, start: Start) -> Session:
         """Start a session; return as soon as the intent is recorded and a runner has been sent.
 

@@ -136,6 +136,10 @@ class Layout:
         if self.read_only:
             raise read_only_error(self.home)
 
+    def waiters(self, host: str) -> Path:
+        """The lock that one of the processes of a host that wait for a time to serve the queue holds."""
+        return self.home / f"waiters.{re.sub(r'[^A-Za-z0-9._-]', '_', host)}.lock"
+
     def session(self, session_id: str) -> SessionFolder:
         """The folder of a session.
 

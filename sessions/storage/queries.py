@@ -32,12 +32,9 @@ from agentdash.sessions.storage.rows import (
     struct_from,
     turn_from,
 )
-from agentdash.sessions.storage.urgency import CURRENT
+from agentdash.sessions.storage.urgency import CURRENT, FIRST, IN_ORDER
 from agentdash.sessions.storage.use.period_budgets import PeriodBudgets
 from agentdash.sessions.storage.use.plan_windows import PlanWindows
-
-FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
-"""The order of :func:`..rules.attention.by_urgency`, read from an index."""
 
 _NEWEST = "SELECT rowid FROM sessions WHERE archived_at IS NULL ORDER BY created_at DESC, rowid DESC LIMIT ?"
 _QUIET = (
@@ -48,8 +45,6 @@ SHOWN_IN_SHORT = (
     f"{SELECT_SESSION} WHERE archived_at IS NULL AND ({_QUIET}) IS NOT 1 ORDER BY created_at DESC, sessions.rowid DESC"
 )
 COUNTED_IN_SHORT = f"SELECT {', '.join(COUNTED_COLUMNS)} FROM sessions WHERE {_QUIET}"  # noqa: S608
-
-IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
 
 
 class Recipe(Struct, frozen=True, kw_only=True):

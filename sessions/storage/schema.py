@@ -11,7 +11,7 @@ from pathlib import Path
 from agentdash.sessions.model.errors import NewerStoreError, OlderStoreError
 from agentdash.sessions.storage.paths import Layout, is_held
 
-VERSION = 15
+VERSION = 16
 """``user_version`` of a database with this schema."""
 
 _TITLE = 40

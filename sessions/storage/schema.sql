@@ -88,8 +88,10 @@ CREATE TABLE sessions (
     escalated     INTEGER NOT NULL DEFAULT 0,   -- 1: that time has come
     cache_write_tokens INTEGER,
     cost_missing  INTEGER NOT NULL DEFAULT 0,   -- turns of which a part has no cost; kept by triggers
-    tokens_missing INTEGER NOT NULL DEFAULT 0   -- turns that used an unknown number of tokens; kept by triggers
+    tokens_missing INTEGER NOT NULL DEFAULT 0,  -- turns that used an unknown number of tokens; kept by triggers
+    due_at        INTEGER                       -- the first time for which one of its prompts waits; kept by triggers
 ) STRICT;
+CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX sessions_escalates ON sessions (escalates_at) WHERE escalates_at IS NOT NULL AND NOT escalated;
 CREATE UNIQUE INDEX sessions_key ON sessions (coalesce(parent, lead, ''), key) WHERE key IS NOT NULL;
 CREATE INDEX sessions_linked ON sessions (parent) WHERE lifecycle <> 'detached';
@@ -163,9 +165,11 @@ CREATE TABLE prompts (
     state      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     sent_at    INTEGER,
-    seen_at    INTEGER
+    seen_at    INTEGER,
+    due_at     INTEGER                           -- a queued turn gets no place before; NULL: at once, or the time has come
 ) STRICT;
 CREATE INDEX prompts_session ON prompts (session, turn);
+CREATE INDEX prompts_due ON prompts (session) WHERE due_at IS NOT NULL;
 
 CREATE TABLE queue (                             -- prompts for later turns; each becomes a row of `prompts` with its turn
     id         INTEGER PRIMARY KEY,
@@ -182,6 +186,7 @@ CREATE TABLE queue (                             -- prompts for later turns; eac
     changed_at INTEGER NOT NULL,
     steers     INTEGER NOT NULL DEFAULT 0,       -- it may be written into a running turn
     attempt    INTEGER NOT NULL DEFAULT 0,       -- how often that was tried
+    due_at     INTEGER,                          -- it is not sent before; NULL: no time, or it has come
     UNIQUE (session, key)
 ) STRICT;
 CREATE INDEX queue_waiting ON queue (session, place) WHERE state = 'queued';
@@ -501,6 +506,24 @@ CREATE TRIGGER queue_added AFTER INSERT ON queue BEGIN
 END;
 CREATE TRIGGER queue_changed AFTER UPDATE ON queue BEGIN
     UPDATE sessions SET queued = (SELECT COUNT(*) FROM queue WHERE session = NEW.session AND state = 'queued')
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER queue_timed AFTER INSERT ON queue WHEN NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = min(coalesce(due_at, NEW.due_at), NEW.due_at) WHERE id = NEW.session;
+END;
+CREATE TRIGGER queue_retimed AFTER UPDATE ON queue WHEN OLD.due_at IS NOT NULL OR NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = (SELECT MIN(due_at) FROM (
+        SELECT due_at FROM queue WHERE session = NEW.session AND state = 'queued'
+        UNION ALL SELECT due_at FROM prompts WHERE session = NEW.session AND state = 'queued'))
+        WHERE id = NEW.session;
+END;
+CREATE TRIGGER prompt_timed AFTER INSERT ON prompts WHEN NEW.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = min(coalesce(due_at, NEW.due_at), NEW.due_at) WHERE id = NEW.session;
+END;
+CREATE TRIGGER prompt_retimed AFTER UPDATE ON prompts WHEN OLD.due_at IS NOT NULL BEGIN
+    UPDATE sessions SET due_at = (SELECT MIN(due_at) FROM (
+        SELECT due_at FROM queue WHERE session = NEW.session AND state = 'queued'
+        UNION ALL SELECT due_at FROM prompts WHERE session = NEW.session AND state = 'queued'))
         WHERE id = NEW.session;
 END;
 CREATE TRIGGER ask_added AFTER INSERT ON asks BEGIN

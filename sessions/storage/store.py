@@ -21,12 +21,14 @@ from agentdash.sessions.rules.limits.period_budgets import (
     waits_words,
     warning_words,
 )
+from agentdash.sessions.rules.prompts.due import until
 from agentdash.sessions.storage.families.admission import admit
 from agentdash.sessions.storage.families.families import above_of, hand_up
 from agentdash.sessions.storage.marks import add_mark
 from agentdash.sessions.storage.prompts.chains import Chains, give_up
 from agentdash.sessions.storage.prompts.new_turn import insert_turn
 from agentdash.sessions.storage.prompts.queued_prompt import hold_after, put_back
+from agentdash.sessions.storage.prompts.timed import Ripe, Timed
 from agentdash.sessions.storage.queries import Queries
 from agentdash.sessions.storage.rows import ENDED_ONES, OPEN, dump
 from agentdash.sessions.storage.use.period_budgets import PeriodAdmission
@@ -44,7 +46,8 @@ _BUSY = (
 _WAITING = (
     "SELECT turns.session, turns.n FROM turns JOIN sessions ON sessions.id = turns.session"
     " JOIN prompts ON prompts.session = turns.session AND prompts.turn = turns.n"
-    " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 ORDER BY prompts.id"
+    " WHERE sessions.host = ? AND turns.status = 'queued' AND turns.launches = 0 AND prompts.due_at IS NULL"
+    " ORDER BY prompts.id"
 )
 _FREE = "(taken_by IS NULL OR json_extract(taken_by, '$.run_id') IN (SELECT value FROM json_each(?)))"
 """The condition that no user has taken a session over, except those whose ``run_id`` is in the array."""
@@ -75,6 +78,10 @@ class Store(Queries):
         """The sessions that wait for the end of others."""
         self.wakes = Wakes(self.database)
         """The leads whose workers have ended."""
+        self.timed = Timed(self.database)
+        """The prompts that wait for a time."""
+        self.ripened: list[Ripe] = []
+        """Those whose time had come when this process served the queue."""
 
     def create(
         self,
@@ -122,8 +129,10 @@ class Store(Queries):
             if mark is not None:
                 add_mark(db, structs.replace(mark, id=0, session=start.session_id or "", after=0, undoes=None, at=now))
             prompt = None if start.after else start.prompt
-            insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent)
-            held = None if start.after else admission.admit(start.session_id, 1, free=start.over_budget)
+            insert_turn(db, start.session_id, 1, prompt, launch, run_id, now, place.parent, start.due_at)
+            if start.due_at is not None:
+                _note(db, start.session_id, f"queued {until(start.due_at, now)}", now)
+            held = None if start.after or start.due_at else admission.admit(start.session_id, 1, free=start.over_budget)
             by_agent = place.parent is not None or place.lead is not None
             # An agent waits for nothing: its own turn may be what holds the budget.
             if held is not None and (by_agent or not held.lacking.for_turns):

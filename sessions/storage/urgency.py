@@ -20,6 +20,12 @@ OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"
 CURRENT = "archived_at IS NULL AND urgency_seq IS sessions.seq"
 """Sessions in use whose urgency is up to date, as SQL."""
 
+FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
+"""The order of :func:`..rules.attention.by_urgency`, read from an index."""
+
+IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
+"""The number of sessions in use, as SQL."""
+
 _WRITE = (
     "UPDATE sessions SET urgency = ?, escalates_at = ?, escalated = ?, urgency_seq = (SELECT seq + 1 FROM counter)"
     " WHERE id = ?"

@@ -44,13 +44,21 @@ def _command() -> int:
 def _dashboard() -> int:
     """Open the dashboard without the command line, which takes longer to load than the table takes to draw."""
     try:
-        from agentdash.sessions.service.projects import state_folder
-        from agentdash.tui.startup import start
-        from agentdash.tui.terminal.watchdog import guard_command
+        from agentdash.tui.terminal.early import holding
 
-        guard_command()
-        state_folder.choose()
-        return start()
+        with holding() as held:
+            from agentdash.sessions.service.projects import state_folder
+
+            state_folder.choose()
+            if held is not None:
+                from agentdash.tui.first_frame import show
+
+                show(held)
+            from agentdash.tui.startup import start
+            from agentdash.tui.terminal.watchdog import guard_command
+
+            guard_command()
+            return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
         from agentdash.tui.cli.main import report_error
 

@@ -123,6 +123,11 @@ class Terminal:
         """What can be seen."""
         return self._run("capture-pane", "-p")
 
+    @property
+    def coloured(self):
+        """What can be seen, with the sequences of its colours."""
+        return self._run("capture-pane", "-p", "-e", "-N")
+
     def shows(self, *texts, timeout=60):
         """Wait until all these texts are on the screen at once; the screen."""
 

@@ -19,7 +19,7 @@ from agentdash.sessions.model.session import Step, StepStatus
 from agentdash.sessions.transcript.index import turn_index
 from agentdash.sessions.transcript.index.block_table import BlockCache
 from agentdash.sessions.transcript.index.turn_index import TurnIndex
-from agentdash.widgets.drawing.painted_view import painted
+from agentdash.widgets.drawing.spans import painted
 
 AGENT_NAMES = (*agent_names(), "scripted")
 

@@ -21,11 +21,11 @@ async def test_a_key_that_was_moved_acts_once_and_the_former_one_not_at_all(dash
 
 
 async def test_two_actions_that_change_keys_do_not_both_act(dashboard):
-    async with dashboard(keymap=keymap({"theme": "f2", "mouse": "t"})) as d:
-        await d.press("f2")
+    async with dashboard(keymap=keymap({"theme": "z m", "mouse": "z t"})) as d:
+        await d.press("z", "m")
         await d.shows("Theme: light")
         assert not d.app.mouse
-        await d.press("t")
+        await d.press("z", "t")
         await d.shows("Mouse on")
         assert d.app.theme == "agentdash-light"
 
@@ -46,7 +46,7 @@ async def test_the_keys_of_lists_can_be_moved(dashboard):
         assert d.main.table.selected.id == "failed01"
         await d.press("k")
         await d.shows("also add a regression test")
-        await d.press("enter", "g", "ctrl+n")
+        await d.press("enter", "g", "g", "ctrl+n")
         assert d.main.detail.steps.cursor == 1
         await d.press("f5")
         await d.until(lambda: d.app.clipboard.startswith("The failure depends"))
@@ -86,16 +86,19 @@ async def test_the_help_is_filtered_by_typing_and_scrolls(dashboard):
     async with dashboard(size=(80, 24)) as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
-        await d.shows("next session")
+        await d.shows("w next for you")
+        assert all(title in d.text() for title in ("g  go to", "z  view", "m  this session", "Esc close"))
         await d.press(*"trash")
         await d.shows("move the session to the trash")
-        assert "next session" not in d.text()
+        assert "next for you" not in d.text()
         await d.press(*["backspace"] * 5)
-        await d.shows("every day")
+        await d.shows("next for you")
+        await d.press("question_mark")
+        await d.shows("next session")
         await d.press("pagedown")
-        await d.until(lambda: "every day" not in d.text())
+        await d.until(lambda: "next session" not in d.text())
         await d.press("pageup")
-        await d.shows("every day")
+        await d.shows("next session")
         await d.press("escape")
         await d.until(lambda: d.app.screen is d.main)
 
@@ -104,13 +107,16 @@ async def test_the_help_begins_with_what_is_valid_here(dashboard):
     async with dashboard(size=(80, 24)) as d:
         await d.press("enter", "question_mark")
         await d.screen(HelpScreen)
+        await d.shows("first new step")  # of the menu, in the steps
+        await d.press("question_mark")
         await d.shows("next step (long steps")
         assert "next session" not in d.text()
 
 
 async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_nothing(dashboard):
     async with dashboard() as d:
-        await d.shows("f follow")
+        await d.shows("q quit")
+        assert "follow" not in d.text().splitlines()[-1]  # it is in a menu
         d.app.post_message(SettingsRead(Config(keys={"follow": "Z"})))
         await d.until(lambda: d.app.keymap.name("follow") == "Z")
         await d.press("f", "j")
@@ -125,7 +131,7 @@ async def test_other_settings_are_taken_over_at_once_and_broken_ones_change_noth
 
 async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboard):
     async with dashboard() as d:
-        await d.shows("f follow")
+        await d.shows("q quit")
         path = d.manager.reader.settings.path
         path.write_text('[keys]\nfollow = "Z"\n')
         await d.shows("Z follow")
@@ -133,4 +139,4 @@ async def test_settings_that_somebody_writes_are_in_force_without_a_key(dashboar
         await d.shows("config.toml")
         assert d.app.keymap.name("follow") == "Z"
         path.unlink()
-        await d.shows("f follow")
+        await d.until(lambda: "Z follow" not in d.text())

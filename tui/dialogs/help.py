@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentdash.tui.dialogs.dialog import Dialog
-from agentdash.tui.keys.action import Action, Place
+from agentdash.tui.keys.action import MENUS, OTHER_SCREENS, READING, Action, Place
 from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
@@ -28,8 +28,9 @@ from agentdash.tui.keys.actions import (
     VIEWER_ACTIONS,
     here,
 )
-from agentdash.tui.keys.footer import Labels, first_keys
+from agentdash.tui.keys.footer import DAILY, IN_STEPS, Labels, first_keys, labelled
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
+from agentdash.tui.keys.menu import in_columns, keys_of_menu
 
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and pairs of keys and what they do."""
@@ -47,15 +48,20 @@ GROUPS = {
 }
 """The keys of each part of the screen, with their heading."""
 
-EVERY_DAY = (
-    "table.down", "table.open", "table.next_attention", "write_prompt", "prompt.send_next", "table.changes",
-    "table.copy", "mark_read", "stop", "new_session", "shell", "table.filter",
-)  # fmt: skip
-"""The actions that a user of the table needs most, in the order of the day."""
+ALL = "?"
+"""Typed in the help, it shows all keys: so does the key of the help if it is pressed twice."""
+
+_SCROLL = "Up Down scroll   Esc close"
+
+_WIDE = 110
+"""Cells of text from which all keys are in two columns."""
 
 
 class HelpScreen(Dialog[None]):
-    """The function of every key; typing leaves only the lines that contain the text."""
+    """The keys of every day and the three menus; typing finds any key, and :data:`ALL` shows every one.
+
+    On a screen without menus it shows the keys of the screen.
+    """
 
     def __init__(
         self,
@@ -67,10 +73,11 @@ class HelpScreen(Dialog[None]):
         table: bool = True,
     ) -> None:
         """``table`` is True if the screen has a table."""
-        super().__init__("Keys", "Up Down PgUp PgDn scroll   Esc close", hint="type to filter keys")
+        others = place in OTHER_SCREENS
+        super().__init__("Keys", f"{'' if others else f'{ALL} all keys   '}{_SCROLL}", hint="type to find a key")
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
-        self._first = list(every_day(keymap, read_only=read_only)) if place is Place.TABLE else []
-        self._text = Static(help_text([*self._first, *self._sections]))
+        self._first = list(overview(keymap, place, read_only=read_only)) if not others else []
+        self._text = Static(help_text(self._sections))
 
     def body(self) -> Iterable[Widget]:
         """Return the keys in groups."""
@@ -86,16 +93,48 @@ class HelpScreen(Dialog[None]):
         self.call_after_refresh(lambda: self._show(self.field.value))
 
     def _show(self, wanted: str) -> None:
-        width = self.query_one(VerticalScroll).scrollable_content_region.width
-        shown = matching(self._sections, wanted) if wanted.strip() else [*self._first, *self._sections]
-        self._text.update(help_text(shown, width))
+        width, wanted = self.query_one(VerticalScroll).scrollable_content_region.width - 1, wanted.strip()
+        if self._first and not wanted:
+            shown = Content("\n").join(one_screen(self._first, width))
+        elif wanted and wanted != ALL:
+            shown = help_text(matching(self._sections, wanted), width)
+        else:
+            shown = two_columns(self._sections, width) if width >= _WIDE else help_text(self._sections, width)
+        self._text.update(shown)
 
 
-def every_day(keymap: Keymap, *, read_only: bool = False) -> Iterator[Section]:
-    """Yield the keys that a user of the table needs most, as one group."""
-    actions = map(REGISTRY.__getitem__, EVERY_DAY)
-    allowed = (action for action in actions if not read_only or not (action.changes or Place.PROMPT in action.where))
-    yield "every day", _told(keymap, allowed)
+def overview(keymap: Keymap, place: Place, *, read_only: bool = False) -> Iterator[Section]:
+    """Yield the keys of every day, as they are in a place, and the keys of each menu without its letter."""
+    steps = place in READING
+    daily = ((_in_steps(names) if steps else names, label) for names, label in DAILY)
+    pairs = [(names, label) for names, label in daily if not (read_only and REGISTRY[names.split()[0]].changes)]
+    yield "", labelled(keymap, [*pairs, *([] if steps else [("table.mark", "mark")])])
+    for letter, (name, title) in MENUS.items():
+        allowed = [one for one in REGISTRY.values() if place in one.where and not (read_only and one.changes)]
+        yield f"{keymap.name(f'menu.{name}')}  {title}", keys_of_menu(keymap, letter, allowed)
+
+
+def _in_steps(names: str) -> str:
+    """Return the names of the actions that the same keys have in the steps."""
+    return " ".join(IN_STEPS.get(name, name) for name in names.split())
+
+
+def one_screen(groups: Iterable[Section], width: int) -> Iterator[Content]:
+    """Yield the lines of groups, whose keys are in columns of equal width."""
+    for heading, pairs in groups:
+        if heading:
+            yield Content.styled(heading, "bold $text-accent")
+        yield from in_columns(pairs, width)
+
+
+def two_columns(groups: Sequence[Section], width: int) -> Content:
+    """Return the keys of all groups in two columns, the second of which begins in the middle."""
+    half = width // 2 - 1
+    lines = help_text(groups, half).split("\n", allow_blank=True)
+    height = -(-len(lines) // 2)
+    right = [*lines[height:], *[Content("")] * (2 * height - len(lines))]
+    pairs = zip(lines[:height], right, strict=True)
+    return Content("\n").join(Content.assemble(one, " " * (half + 2 - one.cell_length), two) for one, two in pairs)
 
 
 def sections(
@@ -109,13 +148,13 @@ def sections(
     heading, actions = GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
-    # The screen of usage has no sessions: the keys for sessions act only behind it.
-    others = place is Place.USAGE
-    yield (
-        "on screens of sessions" if others else ANYWHERE,
-        _told(keymap, allowed, () if others else keymap.taken(place)),
-    )
-    yield "always", _told(keymap, APP_ACTIONS if others else [*PANE_ACTIONS, *APP_ACTIONS])
+    if place in OTHER_SCREENS:
+        known = {action.id for action in actions}
+        more = (one for one in REGISTRY.values() if place in one.where and one.id not in known)
+        yield "always", _told(keymap, [*more, REGISTRY["back"]])
+        return
+    yield ANYWHERE, _told(keymap, allowed, keymap.taken(place))
+    yield "always", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
     for other, (heading, actions) in GROUPS.items():
         if other is not place and other not in left_out:
             yield heading, _told(keymap, actions)

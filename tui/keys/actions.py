@@ -155,7 +155,7 @@ ACTIONS = (
         id="pin", keys="m p|P", label="pin", help="pin / unpin", weight=0, changes=True
     ),
     Action(
-        id="mark_read", keys="U", label="mark read", help="mark read / unread", weight=0, changes=True
+        id="mark_read", keys="U", label="mark read", help="mark read / unread", changes=True
     ),
     Action(
         id="undo", keys="u,m u", label="undo", help="undo the last delete or archive", weight=0, changes=True
@@ -276,6 +276,9 @@ VIEWER_ACTIONS = tuple(
     )
 )  # fmt: skip
 """The keys of the steps and of one step; they take precedence over the keys of the whole screen."""
+
+MATCHES = frozenset({"steps.next_match", "steps.previous_match"})
+"""The actions whose keys mean something else without a search."""
 
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")

@@ -50,6 +50,11 @@ def can_take_over(session: Session) -> bool:
     return session.status.ended and session.taken_by is None and takes_prompts(session.agent)
 
 
+def waits_for_time(session: Session) -> bool:
+    """Return whether the session has not begun because it waits for a time."""
+    return session.status is Status.QUEUED and session.due_at is not None and not session.queued
+
+
 _WHEN: dict[str, Callable[[Session], bool]] = {
     "write_prompt": lambda session: takes_prompts(session.agent),
     "template": lambda session: takes_prompts(session.agent),
@@ -64,7 +69,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "answer": asks_you,
     "queue": has_queue,
     TO_LEAD: lambda session: session.parent is not None,
-    "start_waiting": lambda session: session.after is not None,
+    "start_waiting": lambda session: session.after is not None or waits_for_time(session),
     "wait_for": lambda session: session.after is not None,
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,

@@ -1,10 +1,10 @@
 """The footer: the keys that are valid now, as many as fit on the last line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from textual.content import Content
 
-from agentdash.tui.keys.action import Place
+from agentdash.tui.keys.action import MENUS, Place, menu_id
 from agentdash.tui.keys.actions import CONVERSATION_IDS, OPEN_WORKER, REGISTRY, TABLE_ACTIONS, VIEWER_ACTIONS, here
 from agentdash.tui.keys.keymap import Keymap
 
@@ -49,7 +49,22 @@ USAGE_NARROW: Labels = (
 AFTER_FAILED_START: Labels = (("retry", "retry"), ("steps.stderr", "stderr"), ("steps.explain", "why"))
 """The keys that help if a program could not be started."""
 
-_DAILY: Labels = (
+DAILY: Labels = (
+    ("table.down table.up", "move"), ("table.open", "read"), ("back", "back"), ("table.filter", "find"),
+    ("table.next_attention", "next for you"), ("write_prompt", "prompt"), ("answer", "answer"), ("stop", "stop"),
+    ("table.changes", "changes"), ("table.copy", "copy"), ("retry", "retry"), ("new_session", "new"),
+    ("mark_read", "read / unread"), ("help", "keys"), ("command_line", "command"),
+    ("quit", "quit"),
+)  # fmt: skip
+"""The keys of every day, and those that lead out."""
+
+IN_STEPS = {
+    "table.down": "steps.down", "table.up": "steps.up", "table.open": "steps.open", "table.filter": "steps.search",
+    "table.changes": "steps.changes", "table.copy": "steps.copy",
+}  # fmt: skip
+"""The actions of the steps that have the daily keys of the table."""
+
+_LESSON: Labels = (
     ("table.down table.up", "move"), ("table.open", "read the steps"), ("write_prompt", "prompt or reply"),
     ("stop", "stop it and its processes"), ("table.next_attention", "next session that needs you"),
     ("help", "all keys"),
@@ -57,6 +72,17 @@ _DAILY: Labels = (
 
 _WORKER: Labels = (("steps.open", "open worker"),)
 """The key on a step that started a worker."""
+
+_MENUS: Labels = tuple((menu_id(letter), name) for letter, (name, _) in MENUS.items())
+_MENUS_NARROW: Labels = ((" ".join(name for name, _ in _MENUS), "more"),)
+_WIDE = 100
+"""Cells from which the footer names each menu."""
+
+SEARCHING: Labels = (
+    ("steps.next_match", "next match"), ("steps.previous_match", "previous match"), ("back", "end search"),
+    ("steps.search", "search again"), ("steps.open", "open"), ("steps.copy", "copy"), ("help", "help"),
+)  # fmt: skip
+"""The keys of the steps during a search."""
 
 _WAY_BACK = "back"
 
@@ -95,7 +121,7 @@ def first_keys(keymap: Keymap, names: str) -> str:
 
 def daily_keys(keymap: Keymap) -> list[str]:
     """Return the keys of every day, a line for each: a screen without a session shows them."""
-    pairs = labelled(keymap, _DAILY)
+    pairs = labelled(keymap, _LESSON)
     wide = max((len(keys) for keys, _ in pairs), default=0)
     return [f"{keys:<{wide}}  {label}" for keys, label in pairs]
 
@@ -113,7 +139,14 @@ def _cells(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> int:
 
 
 def valid_keys(
-    keymap: Keymap, place: Place, can: Callable[[str], bool], width: int, *, in_field: bool = False, table: bool = True
+    keymap: Keymap,
+    place: Place,
+    can: Callable[[str], bool],
+    width: int,
+    *,
+    in_field: bool = False,
+    table: bool = True,
+    searching: bool = False,
 ) -> Pairs:
     """Return the keys and labels that are valid in a place, or in a field of it, as many as fit into ``width`` cells.
 
@@ -124,6 +157,8 @@ def valid_keys(
         return whole(labelled(keymap, writing), width)
     if place is Place.STEP:
         return whole(labelled(keymap, ONE_STEP), width)
+    if searching and not in_field:
+        return whole(labelled(keymap, SEARCHING), width)
     if in_field:
         return whole(FILTERING if place is Place.TABLE else ASKING, width)
     return footer(keymap, can, width, reading=place is Place.STEPS, table=table)
@@ -142,10 +177,17 @@ def footer(
     local = [(action, keymap.keys(action)) for action in inner if action.id not in _CONDITIONAL or can(action.id)]
     offered = [(action, keymap.keys(action, taken)) for action in usual]
     # Help and quit stay at the end, where users look for the way out.
-    offered = [*local, *offered] if reading else [*offered[:-_LAST], *local, *offered[-_LAST:]]
-    fitting = [(action, keymap.shown(keys[0])) for action, keys in offered if action.weight and keys]
+    last, offered = offered[-_LAST:], [*local, *offered[:-_LAST]] if reading else [*offered[:-_LAST], *local]
+    fitting = [(action, keymap.shown(keys[0])) for action, keys in [*offered, *last] if action.weight and _own(keys)]
     first = labelled(keymap, _WORKER) if reading and can(OPEN_WORKER) else []
-    while fitting and _cells([*first, *((key, action.label) for action, key in fitting)]) > width:
+    menus = labelled(keymap, _MENUS if width >= _WIDE else _MENUS_NARROW)
+    while fitting and _cells([*first, *menus, *((key, action.label) for action, key in fitting)]) > width:
         fitting.remove(min(fitting, key=lambda pair: pair[0].weight))
     pairs = [(key, action.label) for action, key in fitting]
-    return [*pairs[:1], *first, *pairs[1:]]
+    end = len(pairs) - sum(action in (one for one, _ in last) for action, _ in fitting)
+    return [*pairs[:1], *first, *pairs[1:end], *menus, *pairs[end:]]
+
+
+def _own(keys: Sequence[str]) -> bool:
+    """Return whether an action has a key of its own, which is not in a menu."""
+    return bool(keys) and " " not in keys[0]

@@ -16,6 +16,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from agentdash.sessions.model.clock import monotonic
@@ -23,7 +24,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import AttentionKind, kind_of_need
 from agentdash.tui._textual_hacks import is_bound, lay_out, write_changes
 from agentdash.tui.keys.key_names import textual_name
-from agentdash.tui.keys.menu import Menu
+from agentdash.tui.keys.menu import PANEL_SECONDS, Menu
 from agentdash.tui.terminal.driver import TerminalDriver
 from agentdash.tui.terminal.escape_keys import EscapedKey, in_burst, place_of
 from agentdash.tui.terminal.shown import Shown
@@ -159,6 +160,8 @@ class KeysInOrder(App[Result]):
         self._patience: asyncio.TimerHandle | None = None
         self.presence = Presence(monotonic)
         self.menu = Menu()
+        self._panel: Timer | None = None
+        """Shows the panel of the menu that is open."""
         self._resized = False
         """True once the terminal reported its size."""
         self.key_time = 0.0
@@ -196,13 +199,22 @@ class KeysInOrder(App[Result]):
         """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
         if event.size != self.size:
             self.terminal_resized(event.size)
-        elif self._resized:
+        elif self._resized and not self.shown.keeps_frame:  # at the start the size is reported twice
             self.action_redraw()
         self._resized = True
 
     def action_menu(self, letter: str) -> None:
-        """Let the next key be one of a menu."""
+        """Let the next key be one of a menu, whose panel is shown if no key comes."""
         self.menu.open(self.screen, letter)
+        self._panel = self.set_timer(PANEL_SECONDS, self.panel_due)
+
+    def panel_due(self) -> None:
+        """Show the panel of the menu that is open, unless the user has typed on."""
+        if self.menu.is_on(self.screen) and not self.keys_wait:
+            self.show_panel(self.menu.letter)
+
+    def show_panel(self, letter: str) -> None:
+        """Show the keys of a menu."""
 
     def terminal_resized(self, size: Size) -> None:
         """Prepare the screens for another size of the terminal."""
@@ -253,6 +265,9 @@ class KeysInOrder(App[Result]):
             self._typed.extendleft(later)
         if isinstance(event, events.Key):
             to_its_place(self.screen, event)
+        if self._panel is not None:
+            self._panel.stop()
+            self._panel = None
         self.menu.take(self.screen, event)
         return event
 

@@ -11,7 +11,7 @@ from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.settings.config import Loaded, unusable
 from agentdash.tui.keys import key_names
 from agentdash.tui.keys.action import MENUS, Action, Place, menu_id
-from agentdash.tui.keys.actions import REGISTRY
+from agentdash.tui.keys.actions import MATCHES, REGISTRY
 
 NEVER = "<ignore>"
 """A key name that no key has, for Textual (8.2): an empty name would leave the default in force."""
@@ -68,9 +68,13 @@ class Keymap(Struct, frozen=True):
         """Return all keys of the action as users write them, or its command-line name if it has none."""
         return "  ".join(map(self.shown, self.keys(action, without))) or f":{action.id}"
 
-    def taken(self, place: Place) -> frozenset[str]:
-        """Return the keys that have a meaning of their own in this place, different from the whole screen's."""
-        inner = (action for action in REGISTRY.values() if place in action.where)
+    def taken(self, place: Place, searching: bool = False) -> frozenset[str]:
+        """Return the keys that have a meaning of their own in this place, different from the whole screen's.
+
+        Some have it only during a search.
+        """
+        there = (action for action in REGISTRY.values() if place in action.where)
+        inner = (action for action in there if searching or action.id not in MATCHES)
         narrow = (action for action in inner if not {Place.TABLE, Place.STEPS} <= action.where)
         return frozenset(key for action in narrow for key in self.acting(action))
 

@@ -103,26 +103,32 @@ class Foot(Horizontal):
         super().__init__(id="foot")
         self._table = table
         self._note = note
-        self._keys = Line(id="keys")
+        self.keys = Line(id="keys")
+        """The keys, beside the meter."""
         self.meter = CostMeter()
 
     def compose(self) -> ComposeResult:
         """Yield the keys and the meter."""
-        yield self._keys
+        yield self.keys
         yield self.meter
 
-    def show(self, keymap: Keymap, place: Place, target: ActionTarget, *, in_field: bool, on_card: bool) -> None:
+    def show(
+        self, keymap: Keymap, place: Place, target: ActionTarget, *, in_field: bool, on_card: bool, searching: bool
+    ) -> None:
         """Show the valid keys.
 
         Args:
             in_field: True if the user writes in a field of the place.
             on_card: True if the card of an ask has the keys.
+            searching: True during a search in the place.
         """
-        width = self._keys.size.width or self.screen.size.width
+        width = self.keys.size.width or self.screen.size.width
         if on_card:
             pairs = whole(labelled(keymap, ON_CARD), width)
         else:
-            pairs = valid_keys(keymap, place, target.can, width, in_field=in_field, table=self._table)
+            pairs = valid_keys(
+                keymap, place, target.can, width, in_field=in_field, table=self._table, searching=searching
+            )
         line = key_line(pairs)
         note = Content.styled(self._note, "$text-warning")
-        self._keys.show_text(Content("   ").join(part for part in (note, line) if part))
+        self.keys.show_text(Content("   ").join(part for part in (note, line) if part))

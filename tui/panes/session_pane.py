@@ -109,6 +109,11 @@ class SessionPane(Vertical):
         """The list of steps."""
         return self.viewer.steps
 
+    @property
+    def searching(self) -> bool:
+        """True while the keys go to the matches of a search."""
+        return self.viewer.finder.is_on and self.viewer.has_focus_within
+
     def compose(self) -> ComposeResult:
         """Yield headline, steps and prompt."""
         yield self.headline

@@ -38,9 +38,10 @@ from agentdash.tui.texts import conversation_texts
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.text_lines import MessageLine
 from agentdash.widgets.inputs.prompt_box import PromptInput
+from agentdash.widgets.table.header import Tally
 from agentdash.widgets.table.row_detail import in_full
 from agentdash.widgets.table.session_table import SessionTable
-from agentdash.widgets.table.status_line import StatusLine, Tally
+from agentdash.widgets.table.status_line import StatusLine
 
 SETTLED_SECONDS = 0.15
 """The selection is recorded when it has not changed for this time."""
@@ -71,7 +72,7 @@ class MainScreen(SessionScreen):
         self._selected = selected
         """Records the selected session for those who follow this table; None if it cannot be followed."""
         self._settling: Timer | None = None
-        self._where = "" if tour or reader.home == usual_home() else place(str(reader.home))
+        self.where = "" if tour or reader.home == usual_home() else place(str(reader.home))
         """The state folder, for the header; empty for the usual one."""
         self._feed = feed
         self._tally = Tally()
@@ -90,6 +91,12 @@ class MainScreen(SessionScreen):
         self.areas = [self.pane, detail]
         self._split = Split(self, self.pane, detail, ui_state)
         self._usage = UsageWays(operations.desk.app, reader, requests, self.pane, clock)
+
+    @property
+    def settled(self) -> bool:
+        """True if nothing is being read for what it shows."""
+        viewer, selected = self.detail.viewer, self.table.selected
+        return selected is None or (viewer.session_id == selected.id and not viewer.is_reading)
 
     @property
     def current(self) -> Session | None:
@@ -394,7 +401,7 @@ class MainScreen(SessionScreen):
     @on(SessionTable.Marked)
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
-        self.status.show(self._tally, self._where, self._plans.words)
+        self.status.show(self._tally, self.where, self._plans.words)
         self.show_texts(self.detail, self.current, self.target)
         self._show_preview()
         super().show_words()

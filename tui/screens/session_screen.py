@@ -106,6 +106,11 @@ class SessionScreen(Screen[None]):
         return next((pane for pane in self.details if pane.has_focus_within), self.details[0])
 
     @property
+    def settled(self) -> bool:
+        """True if nothing is being read for what it shows."""
+        return True
+
+    @property
     def target(self) -> ActionTarget:
         """The sessions that keys act on now."""
         session = self.current
@@ -183,8 +188,12 @@ class SessionScreen(Screen[None]):
 
     def show_words(self) -> None:
         """Show the texts about the current session, and the keys that are valid now."""
-        in_field, on_card = isinstance(self.focused, HistoryInput), self.answers.have_keys
-        self.foot.show(self.keymap, self._place, self.target, in_field=in_field, on_card=on_card)
+        field, on_card, searching = (
+            isinstance(self.focused, HistoryInput),
+            self.answers.have_keys,
+            self.detail.searching,
+        )
+        self.foot.show(self.keymap, self._place, self.target, in_field=field, on_card=on_card, searching=searching)
 
     @property
     def _place(self) -> Place:
@@ -228,7 +237,7 @@ class SessionScreen(Screen[None]):
         """Show why a key does nothing."""
         if isinstance(self.focused, Input | TextArea) or self.answers.binds(event.key):
             return
-        taken, restore_key = self.keymap.taken(self._place), self.keymap.name("undo")
+        taken, restore_key = self.keymap.taken(self._place, self.detail.searching), self.keymap.name("undo")
         for action in here(table=self.has_table):
             if event.key in self.keymap.acting(action, taken):
                 why_not = self.target.why_not(action.id, restore_key=restore_key)

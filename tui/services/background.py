@@ -5,11 +5,12 @@ Errors of the manager are in the dashboard's words: what to do is a key, where t
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from textual.app import App
+from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -66,10 +67,18 @@ class CurrentMessage:
         if self._app.screen_stack:
             self.follow(self._app.screen)
 
+    def show_panel(self, lines: Sequence[Content]) -> None:
+        """Show lines until a key is pressed or a message comes; not over a message, which nobody has read then."""
+        if not self.text:
+            self._on(self._app.screen).show_lines(lines)
+
     def follow(self, screen: Screen[Any]) -> None:
         """Show the message on a screen that has come to the top."""
-        if not self.text or not screen.is_attached or screen is not self._app.screen:
-            return
+        if self.text and screen.is_attached and screen is self._app.screen:
+            self._on(screen).show(self.text, self.kind, self._app.size.width)
+
+    def _on(self, screen: Screen[Any]) -> MessageLine:
+        """Return the line of a screen, which is the one to hide later."""
         line = next(iter(screen.query_children(MessageLine)), None)
         if line is None:
             line = MessageLine()
@@ -77,7 +86,7 @@ class CurrentMessage:
         if self._line is not line:
             self._hide()
         self._line = line
-        line.show(self.text, self.kind, self._app.size.width)
+        return line
 
     def key_pressed(self, key: str) -> bool:
         """Remove the message; return whether the key did only that."""

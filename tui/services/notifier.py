@@ -13,7 +13,7 @@ from agentdash.sessions.rules.notifications.events import Notice, Watcher, merge
 from agentdash.sessions.rules.notifications.settings import NotifySettings
 from agentdash.sessions.rules.notifications.terminal_support import has_title, way
 from agentdash.sessions.service.tmux import Claims, outer_terminals
-from agentdash.widgets.table.status_line import Tally
+from agentdash.widgets.table.header import Tally
 
 GATHER_SECONDS = 0.3
 """Events within this time become one notification; those that the user reads or answers within it need none."""

@@ -8,6 +8,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.clock import monotonic
 from agentdash.tui._textual_hacks import CheckedDriver
+from agentdash.tui.terminal import early
 from agentdash.tui.terminal.escape_keys import ASK, EscapeParser
 from agentdash.tui.terminal.state import give_back, hung_up
 from agentdash.tui.terminal.watchdog import guard
@@ -47,16 +48,30 @@ class TerminalDriver(CheckedDriver):
     parser = EscapeParser
     has_terminal = False
     """True while the terminal shows the dashboard, not another program."""
+    _entered = False
+    """True while the other screen shows the first frame."""
     _interrupted_at = -TWICE_SECONDS
 
     def start_application_mode(self) -> None:
-        """Take the terminal, which is empty then."""
+        """Take the terminal, which is empty then, or shows the first frame."""
         self.app.shown.forget()
         self.has_terminal = True
+        held = early.take()
+        self._entered = held is not None and held.frame is not None
+        if held is not None and held.frame is not None:
+            self.app.shown.show_frame(held.size, held.frame)
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._entered = False
+        if held is not None:
+            self.attrs_before = held.modes
         if not constants.DISABLE_KITTY_KEY:
             self.write(ASK)
             self.flush()
+
+    def write(self, data: str) -> None:
+        """Write to the terminal; it is not emptied again below a first frame."""
+        if not (self._entered and data == early.ENTER):
+            super().write(data)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""

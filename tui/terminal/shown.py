@@ -5,7 +5,7 @@ A dialog over the sessions, a theme and a list that moves by a line would each c
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -77,6 +77,9 @@ def _begun(text: str) -> str:
     return text[next((index for index, char in enumerate(text) if cell_len(char)), len(text)) :]
 
 
+Text = tuple[int, str, tuple[str, str]]
+"""The column at which a text begins, the text, and the sequences before and after it."""
+
 _APART = 6
 """Unchanged cells that cost about as many bytes as the sequence that goes to the cell behind them."""
 
@@ -132,10 +135,38 @@ class Shown:
         self._size = (0, 0)
         self._lines: dict[int, list[Piece]] = {}
         self._looks: dict[Style, tuple[str, str]] = {}
+        self._kept: dict[int, list[Piece]] | None = None
+        """The frame that the terminal shows instead of the newest picture; None if it shows that."""
+
+    def show_frame(self, size: tuple[int, int], frame: Mapping[int, Iterable[Text]]) -> None:
+        """Note what was drawn before; it stays until :meth:`release`, which writes what differs from it.
+
+        The first pictures of an app are not complete, and would take something away.
+        """
+        self._size = size
+        self._kept = {y: [*_laid(line)] for y, line in frame.items()}
+
+    @property
+    def keeps_frame(self) -> bool:
+        """True while the terminal shows a frame that was drawn before."""
+        return self._kept is not None
+
+    def release(self) -> str:
+        """Return what to write so that the terminal shows the newest picture instead of the frame."""
+        kept, self._kept = self._kept, None
+        if kept is None:
+            return ""
+        spans = ((y, line, _differing(kept.get(y, []), line)) for y, line in self._lines.items())
+        return "".join(_written(y, line, *span) for y, line, all_of in spans for span in self._widened(all_of, line))
 
     def forget(self) -> None:
         """Write everything of the next picture: the terminal may show anything now."""
         self._lines.clear()
+        self._kept = None
+
+    def texts(self) -> dict[int, list[Text]]:
+        """Return what each line of the terminal shows, as :meth:`show_frame` takes it."""
+        return {y: [(piece.start, piece.text, piece.look) for piece in line] for y, line in self._lines.items()}
 
     def changes(
         self, size: tuple[int, int], lines: Iterable[tuple[int, Iterable[tuple[int, Strip]]]], console: Console
@@ -156,6 +187,8 @@ class Shown:
         new = [piece for x, strip in strips for piece in self._pieces(x, strip, console)]
         old = self._lines.get(y, [])
         line = self._lines[y] = _laid_over(old, new) if old else new
+        if self._kept is not None:
+            return ""
         spans = _differing(old, new) if old else [(piece.start, piece.end) for piece in new]
         return "".join(_written(y, line, start, end) for start, end in self._widened(spans, line)) if spans else ""
 
@@ -163,13 +196,12 @@ class Shown:
         for segment in strip:
             if segment.control or not segment.text:
                 continue
-            look = self._look(segment.style, console)
-            for text, cells, each in parts(segment.text):
-                if cells:
-                    yield Piece(x, x + cells, text, look, each)
-                    x += cells
+            look = self.look(segment.style, console)
+            yield from (pieces := _of_text(x, segment.text, look))
+            x = pieces[-1].end if pieces else x
 
-    def _look(self, style: Style | None, console: Console) -> tuple[str, str]:
+    def look(self, style: Style | None, console: Console) -> tuple[str, str]:
+        """Return the sequences before and after a text in a style."""
         if style is None:
             return ("", "")
         look = self._looks.get(style)
@@ -201,6 +233,22 @@ class Shown:
                 if not piece.each:
                     end = max(end, min(piece.start + _WIDEST * len(piece.text.rstrip()), self._size[0]))
         return begin, end
+
+
+def _of_text(x: int, text: str, look: tuple[str, str]) -> list[Piece]:
+    """Return the pieces of a text that begins at a column."""
+    pieces: list[Piece] = []
+    for part in parts(text):
+        if part.cells:
+            pieces.append(Piece(x, x + part.cells, part.text, look, part.each))
+            x += part.cells
+    return pieces
+
+
+def _laid(line: Iterable[Text]) -> Iterator[Piece]:
+    """Yield the pieces of a line from its texts, each with its column and its look."""
+    for x, text, look in line:
+        yield from _of_text(x, text, look)
 
 
 def _laid_over(old: list[Piece], new: list[Piece]) -> list[Piece]:

@@ -7,6 +7,7 @@ from textual.content import Content
 from agentdash.sessions.agents.registry import is_agent, takes_prompts
 from agentdash.sessions.model.session import Receipt, Session
 from agentdash.sessions.rules.attention import unconfirmed
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.service.prompts.prompter import Sent
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
@@ -114,6 +115,9 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
         parts.append(Content.styled(f"{number}held: {one_line(session.held)}", "bold $text-warning"))
     elif queued and session.taken_by is not None:
         parts.append(Content.styled(f"{queued} queued, by hand: {one_line(session.taken_by.holder)}", MUTED))
+    elif queued and session.due_at is not None:
+        until = f"{'' if queued == 1 else 'the first with a time '}until {clock_words(session.due_at)}"
+        parts.append(Content.styled(f"{queued} queued, {until}", MUTED))
     elif queued:
         parts.append(Content.styled(f"{queued} queued, after turn {session.turn}", MUTED))
     head = Content(_APART).join(parts)
@@ -136,6 +140,8 @@ def queue_row(session: Session, place: int, prompt: QueuedPrompt, now: int, widt
     """Return a prompt as a line of the queue dialog: position, age, state, first words."""
     steers = "steers" if _steers(session, prompt) else ""
     waits = "held" if session.held else "by hand" if session.taken_by is not None else "queued"
+    if prompt.due_at is not None and waits == "queued":
+        waits = f"until {clock_words(prompt.due_at, now)}"
     state = steers or ("next" if prompt.at_once else waits)
     role = "attention" if state == "held" else "dim"
     return _row(str(place), prompt.created_at, (state, role), prompt.shown, now, width)

@@ -201,7 +201,7 @@ _WHY_NOT = {
     "queue": "has no queued prompts",
     "retry": "cannot be retried: it has not failed, and was not stopped or lost",
     "new_like": "is a command and cannot be duplicated",
-    "start_waiting": "does not wait for another session",
+    "start_waiting": "waits for no time and no other session",
     "wait_for": "does not wait for another session",
     "continue": "cannot be continued: it is at work, or a plain command",
 }

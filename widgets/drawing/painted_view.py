@@ -1,6 +1,5 @@
 """Turn roles into strips, which follow the theme: the only module that maps the meaning of a text to a style."""
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from textual.widget import Widget
 
 from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.roles import ROLES, Look
+from agentdash.widgets.drawing.spans import joined, painted
 
 
 class Ground(NamedTuple):
@@ -59,7 +59,7 @@ class Painter:
     @property
     def outdated(self) -> bool:
         """True if the theme or the widget's own colours have changed since the styles were made."""
-        return self._ground is not None and self._ground != self._present_ground()
+        return self._ground is not None and self._ground != self.ground
 
     def clear(self) -> None:
         """Drop all styles, after a change of the theme or of the widget's own colours."""
@@ -71,11 +71,13 @@ class Painter:
         style = self._styles.get(role)
         if style is None:
             if self._ground is None:
-                self._ground = self._present_ground()
+                self._ground = self.ground
             style = self._styles[role] = resolved(ROLES[role], self._ground) if role in ROLES else self._ground.style
         return style
 
-    def _present_ground(self) -> Ground:
+    @property
+    def ground(self) -> Ground:
+        """The theme and the colours on which roles are painted now."""
         widget = self._widget
         *_, color = widget.colors
         _, background = widget.background_colors
@@ -85,7 +87,7 @@ class Painter:
         """One line; ``over`` names a role whose style overrides all others, such as the cursor's."""
         top = self.style(over) if over else None
         segments = []
-        for text, style in _joined((self._with_room(text), role) for text, role in spans):
+        for text, style in joined((self._with_room(text), role) for text, role in spans):
             segments.append(Segment(text, top if top is not None else self.style(style)))
         return Strip(segments).adjust_cell_length(width, top if top is not None else self.style(""))
 
@@ -95,29 +97,6 @@ class Painter:
             return text
         text = painted(text)
         return text + " " * (cell_width(text) - cell_len(text))
-
-
-_SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")
-
-
-def painted(text: str) -> str:
-    """The text without joiners and variation selectors.
-
-    Terminals and Rich disagree on the width of the characters beside them, which would move or cut off the text to the
-    right.
-    """
-    return text if text.isascii() else _SHAPERS.sub("", text)
-
-
-def _joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Neighbours of one role joined into one span: every segment costs about forty bytes of output."""
-    joined: list[tuple[str, str]] = []
-    for text, role in spans:
-        if joined and joined[-1][1] == role:
-            joined[-1] = (joined[-1][0] + text, role)
-        elif text:
-            joined.append((text, role))
-    return joined
 
 
 class PaintedView(ScrollView):

@@ -1,6 +1,7 @@
 """A line of the screen before it is coloured: texts, roles that name their meaning, and where to wrap it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from agentdash.sessions.text.sanitize import cell_width, cut
 
@@ -68,3 +69,26 @@ def _fit(text: str, start: int, width: int) -> int:
         if used > width:
             return max(start + 1, position)
     return len(text)
+
+
+_SHAPERS = re.compile("[\u200c\u200d\ufe0e\ufe0f]")
+
+
+def painted(text: str) -> str:
+    """The text without joiners and variation selectors.
+
+    Terminals and Rich disagree on the width of the characters beside them, which would move or cut off the text to the
+    right.
+    """
+    return text if text.isascii() else _SHAPERS.sub("", text)
+
+
+def joined(spans: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Neighbours of one role joined into one span: every segment costs about forty bytes of output."""
+    joined: list[tuple[str, str]] = []
+    for text, role in spans:
+        if joined and joined[-1][1] == role:
+            joined[-1] = (joined[-1][0] + text, role)
+        elif text:
+            joined.append((text, role))
+    return joined

@@ -104,8 +104,12 @@ class MessageLine(Line):
     def show(self, text: str, kind: Kind, width: int) -> None:
         """Show a message in ``width`` cells."""
         lines = message_rows(text, kind, width)
-        self.styles.height = len(lines)
-        self.show_text(Content.styled("\n".join(lines), _STYLES[kind]))
+        self.show_lines([Content.styled("\n".join(lines), _STYLES[kind])], len(lines))
+
+    def show_lines(self, lines: Sequence[Content], height: int = 0) -> None:
+        """Show lines above each other; ``height`` is their number if one of them has several."""
+        self.styles.height = height or len(lines)
+        self.show_text(Content("\n").join(lines))
         self.styles.offset = (0, 0)
 
     def hide(self) -> None:

@@ -13,21 +13,15 @@ from textual.strip import Strip
 
 from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.rules.costs.family_sums import FamilySum
-from agentdash.sessions.rules.family_facts import outside_name
-from agentdash.sessions.text import units
-from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
-from agentdash.widgets.drawing import glyphs
-from agentdash.widgets.drawing.painted_view import PaintedView
+from agentdash.sessions.text.sanitize import cell_width, cut
+from agentdash.widgets.drawing.painted_view import PaintedView, Painter
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
-from agentdash.widgets.table.ordering import Grouping, Heading, Row, Section
-from agentdash.widgets.table.row_cells import Form, Painted, cells_taken, family_cells, row_cells
+from agentdash.widgets.table.ordering import Arrangement, Row
+from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, Painted, heading_cells, row_cells, spaced
 from agentdash.widgets.table.row_detail import steady_until
 from agentdash.widgets.table.row_model import Density, RowModel, lines_for
 
 _FOREVER = sys.maxsize
-
-_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running", Section.UNREAD: "good"}
-"""The roles of headings; the other ones are grey."""
 
 
 class PaintCache:
@@ -83,36 +77,6 @@ class PaintCache:
         if session is None:
             return heading_cells(row.heading, form.width, family) if row.heading else (), ()
         return row_cells(session, self.moment, form, marked=marked, lead=row.lead, family=family)
-
-
-def heading_cells(heading: Heading, width: int, family: FamilySum | None = None) -> tuple[Cell, ...]:
-    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user.
-
-    That of an outside lead has the sum of its workers.
-    """
-    if family is not None:
-        return _lead_cells(heading, width, family)
-    mark = "▸" if heading.folded else "▾"
-    if heading.section:
-        name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
-        return (name, _SECTION_ROLES.get(heading.name, "heading")), (
-            glyphs.RULE * (width - cell_width(name) - 1),
-            "line",
-        )
-    counted = [units.count(len(heading.sessions), "session")]
-    counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
-    tail = f"  {' · '.join(counted)}"
-    return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
-
-
-def _lead_cells(heading: Heading, width: int, family: FamilySum) -> tuple[Cell, ...]:
-    """The heading of an outside lead: ``▾ claude 0b1c2d3e (outside)`` and the sum of its workers."""
-    title = f"{'▸' if heading.folded else '▾'} {outside_name(heading.lead)} (outside)"
-    cells = family_cells(family, width - cell_width(title))
-    title = cut(title, max(1, width - cells_taken(cells)))
-    used = cell_width(title) + cells_taken(cells)
-    *first, (text, role) = cells
-    return (title, "strong"), *first, (text + " " * max(0, width - used), role)
 
 
 def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
@@ -196,12 +160,6 @@ class Selection:
 
 CACHED_STRIPS = 512
 
-_AGENT_CELLS = (5, 11)
-"""Least and greatest width of the names of agents, unless the user chose one: as wide as the longest on the screen."""
-
-_IN_HEADING = {Grouping.FOLDER: frozenset({"where", "folder"}), Grouping.AGENT: frozenset({"agent"})}
-"""The columns that repeat the heading of a group."""
-
 
 class RowCanvas(PaintedView, can_focus=True):
     """Draws rows with a cursor and marks, and redraws only differences.
@@ -222,7 +180,7 @@ class RowCanvas(PaintedView, can_focus=True):
         self._painting.moment = Moment(self._now)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
-        self._agent_cells = _AGENT_CELLS[0]
+        self._agent_cells = AGENT_CELLS[0]
         """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
         self._had_no_rows = True
         """True if no row was on the screen when the columns were last chosen."""
@@ -236,6 +194,29 @@ class RowCanvas(PaintedView, can_focus=True):
     def on_screen(self) -> list[Session]:
         """The sessions that are on the screen, at least in part."""
         return [session for session in map(self._rows.at, self._positions_shown()) if session is not None]
+
+    @property
+    def shows_first(self) -> bool:
+        """True if it shows all sessions as a start does: from the first row, with the cursor on it, and no marks."""
+        rows = self._rows
+        first = next((at for at in range(len(rows)) if not rows.is_passed(at)), None)
+        plain = not (self.scroll_offset.y or len(self._marks) or rows.folded or self._problem or rows.filters)
+        return plain and first is not None and rows.position(self._cursor) == first
+
+    @property
+    def choices(self) -> tuple[Choice, Density, Arrangement]:
+        """The user's choice of columns, lines and order."""
+        return self._choice, self.density, self._rows.arrangement
+
+    @property
+    def lines_in_all(self) -> int:
+        """The number of lines of all rows, also of those that are not on the screen."""
+        return self._rows.height
+
+    @property
+    def painter(self) -> Painter:
+        """Knows the colours of the roles."""
+        return self._painter
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -308,7 +289,7 @@ class RowCanvas(PaintedView, can_focus=True):
     @property
     def _form(self) -> Form:
         """The form of all rows."""
-        empty = self._empty_columns | _IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
+        empty = self._empty_columns | IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
         choice = structs.replace(self._choice, widths=(("agent", self._agent_cells), *self._choice.widths))
         return Form(self._width, choice, empty, self._rows.lines)
 
@@ -322,8 +303,7 @@ class RowCanvas(PaintedView, can_focus=True):
         key = (spans, width, over)
         strip = self._strips.get(key)
         if strip is None:
-            gaps = [part for text, role in spans for part in ((text, role), (" ", role))]
-            strip = self._strips[key] = self._painter.strip(gaps[:-1], width, over=over)
+            strip = self._strips[key] = self._painter.strip(spaced(spans), width, over=over)
         return strip
 
     def _headings(self, width: int) -> str:
@@ -351,7 +331,7 @@ class RowCanvas(PaintedView, can_focus=True):
         empty = empty_columns(self._choice, shown, self._painting.moment) if shown else frozenset()
         self._empty_columns = empty if forget or self._had_no_rows else before & empty
         self._had_no_rows = not shown
-        former, (least, most) = self._agent_cells, _AGENT_CELLS
+        former, (least, most) = self._agent_cells, AGENT_CELLS
         longest = max((cell_width(session.agent) for session in shown), default=least)
         self._agent_cells = max(least, min(longest, most), 0 if forget else former)
         if self._empty_columns != before or self._agent_cells != former:

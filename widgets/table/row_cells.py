@@ -8,6 +8,8 @@ from msgspec import Struct
 from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.family_sums import FamilySum
+from agentdash.sessions.rules.family_facts import outside_name
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.widgets.drawing import glyphs
@@ -26,6 +28,7 @@ from agentdash.widgets.table.columns import (
     role,
     taken,
 )
+from agentdash.widgets.table.ordering import Grouping, Heading, Section
 from agentdash.widgets.table.row_detail import detail
 
 STUCK = "stuck"
@@ -138,6 +141,12 @@ class Form(Struct, frozen=True):
         return tuple(column for column in self.columns if self.lines == 2 and column.after == 2)
 
 
+AGENT_CELLS = (5, 11)
+"""Least and greatest width of the names of agents, unless the user chose one: as wide as the longest on the screen."""
+
+IN_HEADING = {Grouping.FOLDER: frozenset({"where", "folder"}), Grouping.AGENT: frozenset({"agent"})}
+"""The columns that repeat the heading of a group."""
+
 Painted = tuple[tuple[Cell, ...], tuple[Cell, ...]]
 """The cells of a row's first line, and of its second one, which is empty if there is none."""
 
@@ -167,7 +176,7 @@ def row_cells(
     remark = detail(session, moment.now)
     room = max(0, form.width - indent - (ends if right else 0))
     signs = lifecycle_sign(session) + fork_sign(session)
-    title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session)
+    title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session, moment.now)
     if family is not None:
         beside = room - cells_taken(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
         marks = [*family_cells(family, beside), *marks]
@@ -219,8 +228,10 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
     return [(shown, title_role), *first, (pad(text, cell_width(text) + least - cell_width(shown)), mark_role)]
 
 
-def queue_marks(session: Session) -> list[Cell]:
+def queue_marks(session: Session, now: int) -> list[Cell]:
     """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``.
+
+    ``+1 until 18:00`` waits for a time.
 
     ``↳ after 1a2b`` names the session for which it waits.
     """
@@ -230,7 +241,9 @@ def queue_marks(session: Session) -> list[Cell]:
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
     if session.queued:
-        marks.append((f"+{session.queued} held", "attention") if session.held else (f"+{session.queued}", "dim"))
+        wait = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
+        held = ("held", "attention") if session.held else (wait.strip(), "dim")
+        marks.append((f"+{session.queued} {held[0]}".rstrip(), held[1]))
     return [*marks, ("warm", "dim")] if session.warm_since is not None else marks
 
 
@@ -247,3 +260,42 @@ def _cell_role(column: Column, colour: str) -> str:
     if column.heading == "new":
         return "good" if colour == "good" else "dim"
     return "text" if colour != "dim" and column.heading in _BRIGHT else "dim"
+
+
+_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running", Section.UNREAD: "good"}
+"""The roles of headings; the other ones are grey."""
+
+
+def heading_cells(heading: Heading, width: int, family: FamilySum | None = None) -> tuple[Cell, ...]:
+    """The heading of a section or a group: its name, its number of sessions, and how many of them need the user.
+
+    That of an outside lead has the sum of its workers.
+    """
+    if family is not None:
+        return _lead_cells(heading, width, family)
+    mark = "▸" if heading.folded else "▾"
+    if heading.section:
+        name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
+        return (name, _SECTION_ROLES.get(heading.name, "heading")), (
+            glyphs.RULE * (width - cell_width(name) - 1),
+            "line",
+        )
+    counted = [units.count(len(heading.sessions), "session")]
+    counted += [units.count(heading.attention, "needs you", "need you")] if heading.attention else []
+    tail = f"  {' · '.join(counted)}"
+    return ((pad(cut(f"{mark} {one_line(heading.name)}{tail}", width), width), "strong"),)
+
+
+def _lead_cells(heading: Heading, width: int, family: FamilySum) -> tuple[Cell, ...]:
+    """The heading of an outside lead: ``▾ claude 0b1c2d3e (outside)`` and the sum of its workers."""
+    title = f"{'▸' if heading.folded else '▾'} {outside_name(heading.lead)} (outside)"
+    cells = family_cells(family, width - cell_width(title))
+    title = cut(title, max(1, width - cells_taken(cells)))
+    used = cell_width(title) + cells_taken(cells)
+    *first, (text, role) = cells
+    return (title, "strong"), *first, (text + " " * max(0, width - used), role)
+
+
+def spaced(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with a blank between two of them."""
+    return [part for text, role in cells for part in ((text, role), (" ", role))][:-1]

@@ -92,6 +92,11 @@ class RowModel:
         return len(self._sessions)
 
     @property
+    def filters(self) -> bool:
+        """True if a filter can hide sessions."""
+        return self._chooser is not None
+
+    @property
     def chosen(self) -> int:
         """The number of chosen sessions, folded away or not."""
         return len(self._keys)

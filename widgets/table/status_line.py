@@ -1,87 +1,14 @@
-"""The first line of the screen, with counts and totals of the sessions, and the line above the table.  Pure words."""
+"""The first line of the screen, and the line above the table."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 
 from textual.content import Content
 
-from agentdash.sessions.model.session import Session, Status
-from agentdash.sessions.rules.conversation.marks import MarkKind
-from agentdash.sessions.rules.costs.cost import Cost, CostCount, cost_words, tokens_words
-from agentdash.sessions.rules.costs.usage_totals import lacks_tokens, session_cost
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line
-from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.table.header import Tally, header
 from agentdash.widgets.table.ordering import Arrangement, Grouping
-
-_GROUPS = (
-    ("waiting", "waiting", glyphs.STATES[Status.WAITING], "$text-warning bold"),
-    ("stuck", "stuck", glyphs.STUCK, "$text-warning bold"),
-    ("asking", "asking", glyphs.STATES[Status.WAITING], "$text-warning bold"),
-    ("running", "running", glyphs.STATES[Status.RUNNING], "$text-primary"),
-    ("by hand", "by hand", glyphs.MARKS[MarkKind.TAKEOVER], "$text-primary"),
-    ("queued", "queued", glyphs.STATES[Status.QUEUED], MUTED),
-    ("failed new", "new", glyphs.STATES[Status.FAILED], "$text-error"),
-    ("done new", "new", glyphs.STATES[Status.DONE], "$text-success"),
-)
-"""Each group's words, as in the table's state column; the short form for a narrow screen; its mark and its style."""
-_MEMBERS = {
-    Status.WAITING: "waiting",
-    Status.STARTING: "running",
-    Status.RUNNING: "running",
-    Status.FINISHING: "running",
-    Status.QUEUED: "queued",
-}
-_ENDED = {
-    Status.DONE: "done new", Status.FAILED: "failed new", Status.LOST: "failed new", Status.STOPPED: "failed new",
-}  # fmt: skip
-"""The group of an ended session until the user has seen it; after that it has none."""
-
-_NUMBERS = 2
-"""The form of the counts without words."""
-
-
-class Tally:
-    """Counts and sums of all sessions, updated by changes."""
-
-    def __init__(self) -> None:
-        self._sessions: dict[str, Session] = {}
-        self.groups: Counter[str] = Counter()
-        self.tokens = 0
-        self.tokens_missing = 0
-        """The number of sessions with unknown tokens."""
-        self._cost = CostCount()
-
-    def __len__(self) -> int:
-        return len(self._sessions)
-
-    @property
-    def sessions(self) -> Collection[Session]:
-        """The counted sessions."""
-        return self._sessions.values()
-
-    @property
-    def cost(self) -> Cost:
-        """The sum of the costs."""
-        return self._cost.cost
-
-    def update(self, updated: Iterable[Session], removed: Iterable[str]) -> None:
-        """Apply changes."""
-        for session_id in removed:
-            self._count(self._sessions.pop(session_id, None), -1)
-        for session in updated:
-            self._count(self._sessions.get(session.id), -1)
-            self._count(session, 1)
-            self._sessions[session.id] = session
-
-    def _count(self, session: Session | None, by: int) -> None:
-        if session is None:
-            return
-        self.groups[_group(session)] += by
-        self.tokens += by * (session.usage.total_tokens or 0)
-        self.tokens_missing += by * lacks_tokens(session)
-        self._cost.count(session_cost(session), by)
 
 
 class StatusLine(Line):
@@ -99,57 +26,8 @@ class StatusLine(Line):
 
 def counts(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> Content:
     """The line: sessions that need the user first; a plan, the folder and the sums if there is room."""
-    for words in plan:
-        beside = width - cell_width(words) - 2
-        line = counts(tally, where, beside, note=note)
-        if beside > 0 and line.cell_length <= beside:
-            room = width - line.cell_length - cell_width(words)
-            return Content.assemble(line, " " * room, (words, "$text-warning"))
-    first = Content.assemble((note, "$text-warning bold"), "   ") if note else Content("")
-    title = first + Content.assemble(("agentdash", "bold"), "   ") if width >= 70 else first
-    placed = first + Content.assemble(("agentdash", "bold"), (f"  {where}" if where else "", MUTED), "   ")
-    sums = _sums(tally)
-    beside = width - len(sums) - 2
-    line = title
-    # Drop the folder first, then shorten the words to keep the sums, then drop the sums to keep the words.
-    forms = ((title, 0, beside), (title, 1, beside), (title, 0, width), (title, 1, width), (title, 2, width))
-    for lead, form, room in ((placed, 0, beside), *forms) if width >= 100 else forms:
-        line = lead + _groups(tally, form)
-        if line.cell_length <= room:
-            break
-    gap = width - line.cell_length - len(sums)
-    return line + Content.styled(" " * gap + sums, MUTED) if gap >= 2 else line
-
-
-def _groups(tally: Tally, form: int) -> Content:
-    """The counts with words (form 0), with short words (1), or as numbers after their marks (2)."""
-    parts = []
-    for name, short, mark, style in _GROUPS:
-        number = tally.groups[name]
-        if form == _NUMBERS and name in ("waiting", "asking"):  # one mark, one number
-            number = tally.groups["waiting"] + tally.groups["asking"] if name == "waiting" else 0
-        if number:
-            text = f"{mark} {number} {(name, short, '')[form]}"
-            parts.append(Content.styled(text.rstrip(), style))
-    return Content("   " if form == 0 else "  ").join(parts) if parts else Content.styled("nothing running", MUTED)
-
-
-def _sums(tally: Tally) -> str:
-    tokens = f"{tokens_words(tally.tokens, tally.tokens_missing)} tok" if tally.tokens else ""
-    cost = tally.cost
-    return "  ".join(filter(None, (tokens, cost_words(cost) if cost.known_usd or cost.missing else "")))
-
-
-def _group(session: Session) -> str:
-    if session.taken_by is not None and not session.put_away:
-        return "by hand"
-    if session.is_stuck:
-        return "stuck"
-    if session.asks_user:
-        return "asking"
-    if session.status in _ENDED:
-        return _ENDED[session.status] if session.attention else "seen"
-    return _MEMBERS.get(session.status, "seen")
+    line = header(tally, where, width, note=note, plan=plan)
+    return Content.assemble(*((text, style) if style else text for text, style in line))
 
 
 _WIDE = 60

@@ -7,6 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Session
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.text.sanitize import one_line
 
 HELD_BY_USER = "by you"
@@ -122,4 +123,14 @@ def queue_state(session: Session) -> str:
     unconfirmed = f", {session.unconfirmed} unconfirmed" if session.unconfirmed else ""
     if session.held:
         return f"{session.queued} queued{unconfirmed}, held: {one_line(session.held)}"
-    return f"{session.queued} queued{unconfirmed}" + (f", after turn {session.turn}" if session.queued else "")
+    after = f", {_first_time(session)}" if session.queued else ""
+    return f"{session.queued} queued{unconfirmed}{after}"
+
+
+def _first_time(session: Session) -> str:
+    """Return what the prompts of a session wait for."""
+    after = f"after turn {session.turn}"
+    if session.due_at is None:
+        return after
+    until_then = f"until {clock_words(session.due_at)}"
+    return until_then if session.queued == 1 else f"{after}, the first with a time {until_then}"

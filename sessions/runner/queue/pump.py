@@ -28,6 +28,10 @@ def pump(layout: Layout, store: Store, own: str | None = None) -> int | None:
         from agentdash.sessions.runner.queue.wakes import serve_wakes
 
         serve_wakes(layout, store)
+    if store.timed.exist():
+        from agentdash.sessions.runner.queue.timed import serve_timed
+
+        serve_timed(layout, store)
     serve_escalations(layout, store)
     kept = None
     places = store.take_places(processes.host_name())

@@ -15,11 +15,13 @@ from msgspec import Struct, field, structs, to_builtins
 from agentdash.sessions.agents.capabilities import Allowance
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import typed
+from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.compaction import Compaction
 from agentdash.sessions.model.errors import ConfigError, Remedy, SessionBusyError, UnknownSessionError, UsageError
 from agentdash.sessions.model.session import Receipt, Session, Status
 from agentdash.sessions.rules.launch import Start, TurnPlan, requested_model
 from agentdash.sessions.rules.prompts.delivery import PromptState
+from agentdash.sessions.rules.prompts.due import until
 from agentdash.sessions.runner.processes import processes
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
@@ -58,13 +60,26 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3``."""
+        """Its place in words, one line: ``turn 4`` or ``queued #2, after turn 3`` or ``queued until Sat 18:00``."""
         if self.prompt.state == "taken":
             return f"turn {self.turn}"
-        if self.prompt.state == "queued" and self.session.held and not self.prompt.at_once:
-            return f"queued #{self.position}, held: {self.session.held}"
-        if self.prompt.state == "queued" and self.session.taken_by is not None:
+        return self._waits if self.prompt.state == "queued" else self._steers
+
+    @property
+    def _waits(self) -> str:
+        """The event or the time for which it waits in the queue."""
+        held = f", held: {self.session.held}" if self.session.held and not self.prompt.at_once else ""
+        if self.prompt.due_at is not None:
+            return f"queued {until(self.prompt.due_at, now_ms())}{held}"
+        if held:
+            return f"queued #{self.position}{held}"
+        if self.session.taken_by is not None:
             return f"queued #{self.position}, sent when {self.session.taken_by.holder} closes the agent's own interface"
+        return self._steers
+
+    @property
+    def _steers(self) -> str:
+        """The turn that it steers, or the one behind which it waits."""
         if self.prompt.steers and self.session.status is Status.QUEUED:
             return f"queued #{self.position}, steers turn {self.session.turn} when it runs"
         if self.prompt.steers:
@@ -91,6 +106,8 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """It is sent as soon as the session is free, although its queue is held."""
     over_budget: bool = False
     """The user sends it although the budget of a day or a week is spent."""
+    due_at: int | None = None
+    """It waits until this time (UTC ms); None for no time."""
     compacts: Compaction | None = None
     """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
     steer: bool = True
@@ -332,6 +349,7 @@ class Prompter(ManagerPart):
                 options=kept if kept != recipe.options else None,
                 only_after=only_after,
                 over_budget=options.over_budget,
+                due_at=options.due_at,
                 resends=resends,
                 steered=steered,
             ),

@@ -56,8 +56,10 @@ class SessionQueue(ManagerPart):
         return found[0]
 
     @acts("change the queue of")
-    def edit(self, prompt: QueuedPrompt, text: str, options: PromptOptions | None = None) -> Sent:
-        """Replace the text of a waiting prompt, and its settings if ``options`` gives some.
+    def edit(
+        self, prompt: QueuedPrompt, text: str, options: PromptOptions | None = None, *, due_at: int | None = None
+    ) -> Sent:
+        """Replace the text of a waiting prompt, and its settings or its time (UTC ms) if they are given.
 
         Raises:
             UsageError: the text is empty, an option is not valid, or the prompt asks for a compaction.
@@ -70,7 +72,7 @@ class SessionQueue(ManagerPart):
         plan = None
         if options is not None:
             plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)
-        self._check(prompt, self._store.queue.edit(prompt.id, text, plan), "edited")
+        self._check(prompt, self._store.queue.edit(prompt.id, text, plan, due_at), "edited")
         return self._recorded(prompt)
 
     @acts("change the queue of")
@@ -220,7 +222,7 @@ class SessionChains(ManagerPart):
 
     @acts("start")
     def start(self, ref: str, *, answer: bool = True) -> Session:
-        """Start a session that waits, whatever became of the other one.
+        """Start a session that waits for a time, or for another one, whatever became of that.
 
         Args:
             answer: give it the last message of the other session's newest turn, if there is one.
@@ -232,11 +234,13 @@ class SessionChains(ManagerPart):
         """
         self._layout.check_writable()
         session = self._reader.get(ref, destructive=True)
-        while True:
+        while not self._store.timed.start_now(session.id):
             waiting = self._store.chains.one(session.id)
             if waiting is None:
                 status = self._reader.by_id(session.id).status
-                raise SessionBusyError(f"Session {session.short_id} does not wait for another one: it is {status}.")
+                raise SessionBusyError(
+                    f"Session {session.short_id} waits for no time and no other session: it is {status}."
+                )
             if release(self._layout, self._store, waiting, self._answer_before(waiting) if answer else None):
                 break
         pump(self._layout, self._store)

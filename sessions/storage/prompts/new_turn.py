@@ -73,22 +73,25 @@ def insert_turn(
     run_id: str,
     now: int,
     asked_by: str | None,
+    due_at: int | None = None,
 ) -> None:
-    """Insert a queued turn with its prompt; without one it gets no place (:mod:`.chains`)."""
+    """Insert a queued turn with its prompt; without one it gets no place (:mod:`.chains`), nor before ``due_at``."""
     db.execute(
         "INSERT INTO turns (session, n, status, run_id, launch, created_at, asked_by)"
         " VALUES (?, ?, 'queued', ?, ?, ?, ?)",
         (session_id, n, run_id, dump(launch), now, asked_by),
     )
     if prompt is not None:
-        insert_turn_prompt(db, session_id, n, prompt, now)
+        insert_turn_prompt(db, session_id, n, prompt, now, due_at)
 
 
-def insert_turn_prompt(db: sqlite3.Connection, session_id: str, n: int, text: str, now: int) -> None:
-    """Insert the prompt of a queued turn, which then gets a place."""
+def insert_turn_prompt(
+    db: sqlite3.Connection, session_id: str, n: int, text: str, now: int, due_at: int | None = None
+) -> None:
+    """Insert the prompt of a queued turn, which then gets a place, but not before ``due_at``."""
     db.execute(
-        "INSERT INTO prompts (session, turn, text, state, created_at) VALUES (?, ?, ?, 'queued', ?)",
-        (session_id, n, text, now),
+        "INSERT INTO prompts (session, turn, text, state, created_at, due_at) VALUES (?, ?, ?, 'queued', ?, ?)",
+        (session_id, n, text, now, due_at),
     )
 
 

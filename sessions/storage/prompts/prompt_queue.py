@@ -76,7 +76,7 @@ class PromptQueue(DatabasePart):
         rows = self._database.rows(
             "SELECT DISTINCT queue.session FROM queue JOIN sessions ON sessions.id = queue.session"  # noqa: S608
             f" WHERE queue.state = 'queued' AND sessions.status IN ({ENDED_ONES})"
-            " AND sessions.taken_by IS NULL AND (sessions.held IS NULL OR queue.at_once)"
+            " AND sessions.taken_by IS NULL AND (sessions.held IS NULL OR queue.at_once) AND queue.due_at IS NULL"
         )
         return [row["session"] for row in rows]
 
@@ -127,11 +127,12 @@ class PromptQueue(DatabasePart):
             _check_session(db, request)
             return bool(insert_prompt(db, request).rowcount)
 
-    def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None) -> bool:
-        """Replace the text of a waiting prompt, and its plan if one is given; False if it no longer waits."""
+    def edit(self, prompt_id: int, text: str, plan: TurnPlan | None = None, due_at: int | None = None) -> bool:
+        """Replace the text of a waiting prompt, and its plan or time if one is given; False if it no longer waits."""
         return self._database.run(
-            "UPDATE queue SET text = ?, plan = COALESCE(?, plan), changed_at = ? WHERE id = ? AND state = 'queued'",
-            (text, dump(plan) if plan is not None else None, now_ms(), prompt_id),
+            "UPDATE queue SET text = ?, plan = COALESCE(?, plan), due_at = COALESCE(?, due_at), changed_at = ?"
+            " WHERE id = ? AND state = 'queued'",
+            (text, dump(plan) if plan is not None else None, due_at, now_ms(), prompt_id),
         )
 
     def move(self, prompt_id: int, position: int) -> bool:
@@ -179,7 +180,7 @@ class PromptQueue(DatabasePart):
             if row is None:
                 return None
             db.execute(
-                "UPDATE queue SET place = ?, at_once = 1, changed_at = ? WHERE id = ?",
+                "UPDATE queue SET place = ?, at_once = 1, due_at = NULL, changed_at = ? WHERE id = ?",
                 (place_at_edge(db, row["session"], first=True), now_ms(), prompt_id),
             )
             return take(db, row["session"], build)

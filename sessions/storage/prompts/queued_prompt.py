@@ -43,6 +43,8 @@ class QueuedPrompt(Struct, frozen=True, kw_only=True):
     """The turn that it became, or into which it was written."""
     steers: bool = False
     """It may be written into a running turn."""
+    due_at: int | None = None
+    """It is not sent before this time (UTC ms); None for no time, or if that has come."""
     asked_by: str | None = None
     """The session from inside which it was requested."""
     created_at: int
@@ -100,6 +102,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """It is sent although the queue is held."""
     steers: bool = False
     """It may be written into the running turn of a live agent."""
+    due_at: int | None = None
+    """It is not sent before this time (UTC ms)."""
     options: Mapping[str, Any] | None = None
     """Options that replace the session's from now on; None leaves them."""
     only_after: int | None = None
@@ -148,10 +152,14 @@ _ENDINGS = {
 }
 
 
-def next_row(db: sqlite3.Connection, session_id: str) -> sqlite3.Row | None:
-    """Return the first prompt that waits, and its plan's ``on_failure``; None if none waits."""
+def next_row(db: sqlite3.Connection, session_id: str, *, timed: bool = False) -> sqlite3.Row | None:
+    """Return the first prompt that waits, and its plan's ``on_failure``; None if none waits.
+
+    ``timed`` includes those that wait for a time.
+    """
+    which = WAITING if timed else f"{WAITING} AND due_at IS NULL"
     row: sqlite3.Row | None = db.execute(
-        f"SELECT *, json_extract(plan, '$.on_failure') AS on_failure {WAITING} {ORDER} LIMIT 1", (session_id,)
+        f"SELECT *, json_extract(plan, '$.on_failure') AS on_failure {which} {ORDER} LIMIT 1", (session_id,)
     ).fetchone()
     return row
 
@@ -160,11 +168,11 @@ def insert_prompt(db: sqlite3.Connection, request: Request) -> sqlite3.Cursor:
     """Insert a prompt that waits, unless its key is known, inside the caller's transaction."""
     now, place = now_ms(), place_at_edge(db, request.session, first=request.first or request.at_once)
     return db.execute(
-        "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at, steers)"
-        " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (session, key) DO NOTHING",
+        "INSERT INTO queue (session, key, place, text, plan, state, at_once, asked_by, created_at, changed_at, steers,"
+        " due_at) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT (session, key) DO NOTHING",
         (
             request.session, request.key, place, request.text, dump(request.plan), request.at_once,
-            request.asked_by, now, now, request.steers,
+            request.asked_by, now, now, request.steers, request.due_at,
         ),
     )  # fmt: skip
 
@@ -219,7 +227,7 @@ def hold_after(db: sqlite3.Connection, session_id: str, turn: int, status: Statu
     """
     if status is Status.DONE and not by_user:
         return
-    row = next_row(db, session_id)
+    row = next_row(db, session_id, timed=True)
     if row is not None and (by_user or row["on_failure"] != "send"):
         hold(db, session_id, f"turn {turn} {_ENDINGS[status]}")
 

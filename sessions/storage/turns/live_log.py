@@ -183,7 +183,7 @@ class LiveLog:
         """Return the next prompt that is to be written into the running turn; None if none is, or the queue is held."""
         free = "EXISTS (SELECT 1 FROM sessions WHERE id = queue.session AND (held IS NULL OR at_once))"
         order = "ORDER BY at_once DESC, place, id LIMIT 1"
-        return next(iter(self._steered(f"state = 'queued' AND steers AND {free} {order}")), None)
+        return next(iter(self._steered(f"state = 'queued' AND steers AND due_at IS NULL AND {free} {order}")), None)
 
     def under_way(self) -> list[Steered]:
         """Return the prompts that were written into a turn, or may have been, and were not seen yet."""

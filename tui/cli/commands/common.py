@@ -35,7 +35,16 @@ def open_manager() -> "SessionManager":
     """Return the manager for the state folder and the settings of the environment."""
     from agentdash.sessions.service.manager import SessionManager
 
-    return SessionManager()
+    manager = SessionManager()
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.call_on_close(lambda: _say_late(manager))
+    return manager
+
+
+def _say_late(manager: "SessionManager") -> None:
+    """Name the prompts that this command made the next ones long after their time."""
+    for words in manager.take_late():
+        notice(words)
 
 
 def settled_manager() -> "SessionManager":

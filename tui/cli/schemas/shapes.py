@@ -86,7 +86,8 @@ ListedSession = derived("ListedSession", SessionRecord, family=FamilyRecord | No
 Sent = shape(
     "Sent", "A prompt that was sent or waits.",
     key=str, state=str, turn=int | None, position=told(int | None, "Its place in the queue."),
-    held=told(str | None, "The reason why it is not sent."), text=str, created_at=int,
+    held=told(str | None, "The reason why it is not sent."), text=str,
+    due_at=told(int | None, "It waits until then; null for no time."), created_at=int,
 )  # fmt: skip
 ForkFacts = shape(
     "ForkFacts", "The place behind which a fork begins.",

@@ -70,7 +70,7 @@ class StepsPane(StepActionKeys):
         """The reason why the steps cannot be read; empty if they can."""
         self._answered_turns = 0
         """Ended turns whose answer the cursor went to."""
-        self._finder = StepSearch(requests, self._show_hit, self._say_counts)
+        self.finder = StepSearch(requests, self._show_hit, self._say_counts)
         self._asked = ""
         self._view = View()
         self._plain = False
@@ -126,7 +126,7 @@ class StepsPane(StepActionKeys):
         if former is not None:
             self._leave(former.session_id)
             self.run_worker(self.requests.expect(former.close()))
-        self._finder.forget()
+        self.finder.forget()
         self._unread.open(session)
         self._answered_turns, self._why_not = 0, ""
         if session is None:
@@ -139,6 +139,11 @@ class StepsPane(StepActionKeys):
         self.steps.look_like(structs.replace(shown, now=now, cwd=session.cwd, plain=self._plain))
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
+
+    @property
+    def is_reading(self) -> bool:
+        """True while steps are read."""
+        return self._reading
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read the new steps if a file of the open session grew; a sweep reads them unless all turns are over."""
@@ -185,9 +190,9 @@ class StepsPane(StepActionKeys):
         self._recall(following.session_id)
         self._show_answer(growth)
         self._unread.mark(self._view, growth.turns)
-        self.run_worker(self._finder.grown(growth.view, growth.changed), group="grown")
-        if self._finder.waiting and growth.view.complete:
-            self._look_for(self._finder.waiting)
+        self.run_worker(self.finder.grown(growth.view, growth.changed), group="grown")
+        if self.finder.waiting and growth.view.complete:
+            self._look_for(self.finder.waiting)
         self._say_counts()
         self._seek_if_wanted()
         self.post_message(self.Changed())
@@ -368,11 +373,11 @@ class StepsPane(StepActionKeys):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         """Return False for the next match without a search: its keys then start a session, as everywhere."""
-        return action != "match" or self._finder.is_on
+        return action != "match" or self.finder.is_on
 
     def action_match(self, direction: int) -> None:
         """Go to the next hit, or to the previous one."""
-        self._finder.next(self.steps.cursor, direction)
+        self.finder.next(self.steps.cursor, direction)
 
     def step_back(self) -> bool:
         """Leave the field, the pane or the search, one at a time; return True if there was one to leave."""
@@ -381,10 +386,11 @@ class StepsPane(StepActionKeys):
             return True
         if self.close_document():
             return True
-        if not self._finder.forget():
+        if not self.finder.forget():
             return False
         self.steps.highlight("")
         self._say_counts()
+        self.post_message(self.Changed())
         return True
 
     def _ask(self, kind: str, hint: str) -> None:
@@ -429,10 +435,11 @@ class StepsPane(StepActionKeys):
         """Search all steps, and go to the first hit at or after the cursor as soon as it is found."""
         self.steps.highlight(needle)
         self._look_for(needle)
+        self.post_message(self.Changed())
 
     @work(exclusive=True, group="search")
     async def _look_for(self, needle: str) -> None:
-        await self._finder.run(self._view, needle, self.steps.cursor)
+        await self.finder.run(self._view, needle, self.steps.cursor)
 
     def _show_hit(self, item: int) -> None:
         self.steps.following = False
@@ -441,6 +448,6 @@ class StepsPane(StepActionKeys):
 
     def _say_counts(self) -> None:
         note = "" if self.growth is None or self._view.complete else "reading…"
-        steps, found = self.steps, self._finder.found(self.steps.cursor)
+        steps, found = self.steps, self.finder.found(self.steps.cursor)
         shown = Shown(steps.groups, steps.level, found, note, self._plain)
         self.head.show_counts(self._view.count if len(self._view) else None, shown)

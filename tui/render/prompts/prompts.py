@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.prompts.delivery import queue_state
+from agentdash.sessions.rules.prompts.due import until
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
@@ -53,10 +54,15 @@ def queue_lines(
     ]
     lines += [
         f"{number:>3}  {pad(age(style.now - prompt.created_at), 4)} {prompt.key[:KEY_CHARACTERS]}"
-        f"  {one_line(prompt.shown, max(20, style.width - 20))}"
+        f"  {one_line(f'{waits_until(prompt, style.now)}{prompt.shown}', max(20, style.width - 20))}"
         for number, prompt in enumerate(prompts, 1)
     ]
     return lines
+
+
+def waits_until(prompt: QueuedPrompt, now: int) -> str:
+    """Return the time for which a prompt waits, before its text: ``[until Sat 18:00] ``."""
+    return f"[{until(prompt.due_at, now)}] " if prompt.due_at is not None else ""
 
 
 def quoted(prompt: QueuedPrompt, style: Style) -> str:

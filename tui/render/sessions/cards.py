@@ -18,7 +18,7 @@ from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text.sanitize import cell_width, clean, one_line, pad
 from agentdash.sessions.text.units import count, duration, moment, share, size, tokens
 from agentdash.tui.render.prompts.prompts import adjustment_line
-from agentdash.tui.render.sessions.table import queue_words, session_line
+from agentdash.tui.render.sessions.table import session_line
 from agentdash.tui.render.style import Style
 from agentdash.tui.texts.context_texts import compact_command, compaction_advised
 from agentdash.widgets.drawing import glyphs
@@ -121,12 +121,20 @@ def _session_facts(session: Session) -> dict[str, str | None]:
         "unknown": count(session.unknown, "line") if session.unknown else None,
         "left": count(session.left, "process", "processes") if session.left else None,
         "warm": "its process waits for prompts" if session.warm_since is not None else None,
-        "queue": f"{queue_state(session)}: agentdash queue {session.short_id}" if queue_words(session) else None,
+        "queue": f"{queue_state(session)}: agentdash queue {session.short_id}"
+        if session.queued or session.held
+        else None,
         "by hand": f"{taken.holder}, since {moment(taken.since)}" if (taken := session.taken_by) is not None else None,
         "asks": f"{session.asking} without an answer: agentdash asks {session.short_id}" if session.asking else None,
         "parent": session.parent,
         "family": "; ".join(family_words(session)),
     }
+
+
+def _queue(session: Session) -> str | None:
+    """Return what waits in the queue, and the verb that shows it; None if nothing does."""
+    waits = session.queued or session.held
+    return f"{queue_state(session)}: agentdash queue {session.short_id}" if waits else None
 
 
 def _context(session: Session) -> str | None:

@@ -9,6 +9,7 @@ from agentdash.sessions.model.session import SHORT_ID, Session, Status, short_id
 from agentdash.sessions.rules.attention import needs_you
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.usage_totals import sums
+from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.storage.files.trash import Cleaned, Trashed
 from agentdash.sessions.text.sanitize import cut, one_line
 from agentdash.sessions.text.units import age, count, size
@@ -80,7 +81,7 @@ def sessions_text(
 def session_line(session: Session, style: Style) -> str:
     """Return one session as one line, as ``spawn``, ``inject`` and ``wait`` print it."""
     state = style.paint(fitted(STATE, session, Moment(style.now)).rstrip(), role(session))
-    waits = _in_brackets(queue_words(session))
+    waits = _in_brackets(queue_words(session, style.now))
     title = cut(what(session), max(WHAT_LEAST, style.width - 24 - len(waits)))
     return f"{session.short_id}  {state}  {title}{waits}"
 
@@ -95,12 +96,12 @@ def row(session: Session, columns: Sequence[Column], style: Style, lead: str = "
     moment = Moment(style.now)
     cells = [fitted(column, session, moment) for column in columns]
     cells[0] = style.paint(cells[0], role(session))
-    return " ".join([*cells, _title(session, style.width - taken(columns), lead)]).rstrip()
+    return " ".join([*cells, _title(session, style.width - taken(columns), lead, style.now)]).rstrip()
 
 
-def _title(session: Session, room: int, lead: str) -> str:
+def _title(session: Session, room: int, lead: str, now: int) -> str:
     """Return the title; the words for an agent that waits for prompts, and for prompts that wait, are not cut."""
-    words, short = queue_words(session), f"+{session.queued}{' held' if session.held else ''}"
+    words, short = queue_words(session, now), f"+{session.queued}{' held' if session.held else ''}"
     whole = ["warm", *words] if session.warm_since is not None else words
     forms = (_in_brackets(whole), _in_brackets([short] if words else []))
     waits = next((form for form in forms if room - len(form) >= WHAT_LEAST // 2), "")
@@ -108,9 +109,10 @@ def _title(session: Session, room: int, lead: str) -> str:
     return cut(signs + what(session), room - len(waits)) + waits
 
 
-def queue_words(session: Session) -> list[str]:
-    """Return the number of prompts that wait, and that they are held, as far as there is something to say."""
-    return [*([f"{session.queued} queued"] if session.queued else []), *(["held"] if session.held else [])]
+def queue_words(session: Session, now: int) -> list[str]:
+    """Return the number of prompts that wait, until when, and that they are held, as far as there is anything."""
+    until = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
+    return [*([f"{session.queued} queued{until}"] if session.queued else []), *(["held"] if session.held else [])]
 
 
 def _in_brackets(words: Sequence[str]) -> str:

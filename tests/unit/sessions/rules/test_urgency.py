@@ -14,10 +14,10 @@ from agentdash.sessions.rules.attention import by_urgency, urgency
 from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.rules.turn_facts import Facts
 from agentdash.sessions.rules.urgency_levels import Urgency
-from agentdash.sessions.storage import queries
 from agentdash.sessions.storage.store import Store
 from agentdash.sessions.storage.turns.claim import Owner
 from agentdash.sessions.storage.turns.turn_log import TurnLog
+from agentdash.sessions.storage.urgency import FIRST, IN_ORDER
 from agentdash.widgets.table.row_model import RowModel
 
 NOW = 1_000_000
@@ -147,7 +147,7 @@ def test_a_row_that_cannot_be_read_keeps_no_other_from_being_written(store: Stor
 
 
 def test_the_first_screen_is_read_from_an_index_and_not_sorted(store: Store) -> None:
-    for sql, parameters in ((queries.FIRST, (100,)), (queries.IN_ORDER, ())):
+    for sql, parameters in ((FIRST, (100,)), (IN_ORDER, ())):
         plan = [row["detail"] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", parameters)]
         assert re.match("SCAN sessions USING (COVERING )?INDEX sessions_first", plan[0])
         assert not any("TEMP B-TREE" in step for step in plan)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
 from agentdash.sessions.text.sanitize import cell_width, clean, cut, cut_left, one_line, pad, shorten
-from agentdash.widgets.drawing.painted_view import painted
+from agentdash.widgets.drawing.spans import painted
 from hostile.checks import JOINERS, VISIBLE
 
 ANY = st.text(st.characters(exclude_categories=()))

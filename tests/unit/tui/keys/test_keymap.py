@@ -12,7 +12,7 @@ from places import ROOT
 from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import read_settings
-from agentdash.tui.dialogs.help import EVERY_DAY, every_day, help_text, matching, sections
+from agentdash.tui.dialogs.help import help_text, matching, overview, sections
 from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.actions import ACTIONS, REGISTRY
 from agentdash.tui.keys.availability import possible, unlike
@@ -196,7 +196,9 @@ def test_the_footer_says_the_keys_in_force():
 
 def test_a_key_that_means_something_else_in_the_steps_is_not_in_their_footer():
     assert ("n", "new") in footer(DEFAULT, can, 300)
-    assert ("n", "new") not in footer(DEFAULT, can, 300, reading=True)
+    assert ("n", "new") in footer(DEFAULT, can, 300, reading=True)
+    assert ("n", "new") not in valid_keys(DEFAULT, Place.STEPS, can, 300, searching=True)
+    assert ("n", "next match") in valid_keys(DEFAULT, Place.STEPS, can, 300, searching=True)
 
 
 @pytest.mark.parametrize("pairs", [WRITING, ONE_STEP, CHANGES])
@@ -236,17 +238,26 @@ def test_the_help_shows_first_what_is_valid_here():
     assert next(iter(sections(DEFAULT, Place.TABLE)))[0] == "sessions"
     assert next(iter(sections(DEFAULT, Place.STEPS)))[0] == "steps"
     assert next(iter(sections(DEFAULT, Place.PROMPT)))[0] == "prompt"
-    assert ":new_session new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))  # n: next match
+    assert "n new: start a session" in all_lines(sections(DEFAULT, Place.STEPS))
 
 
-def test_the_keys_of_every_day_have_a_group_of_their_own():
-    lines = all_lines(every_day(DEFAULT))
-    assert len(lines) == len(EVERY_DAY)
-    assert "w next session that needs you" in lines
-    assert "Ctrl+N send, then next that needs you" in lines
-    shown = all_lines(every_day(DEFAULT, read_only=True))
-    assert "Enter open the session" in shown
-    assert not [line for line in shown if "prompt" in line or "stop" in line or "send" in line]
+def test_the_help_begins_with_the_keys_of_every_day_and_the_three_menus():
+    for place in (Place.TABLE, Place.STEPS):
+        (_, daily), *menus = overview(DEFAULT, place)
+        keys = [key for keys, _ in daily for key in keys.split()]
+        assert set(keys) >= {*"jk/wiaxcyRnU?", "Enter", "Esc"}, place
+        assert [heading for heading, _ in menus] == ["g  go to", "z  view", "m  this session"]
+        assert ("u", "usage") in menus[0][1], place
+        assert ("A", "archive") in menus[2][1], place
+    shown = dict(next(iter(overview(DEFAULT, Place.TABLE, read_only=True)))[1])
+    assert shown["Enter"] == "read"
+    assert not shown.keys() & {*"ixRnU"}
+
+
+def test_the_help_of_a_screen_without_menus_has_each_of_its_keys_once():
+    for place in (Place.FILES, Place.USAGE):
+        told = [keys for keys, _ in (pair for _, pairs in sections(DEFAULT, place) for pair in pairs)]
+        assert len(told) == len(set(told)), place
 
 
 def test_the_help_of_a_screen_without_a_table_tells_only_what_does_something_there():

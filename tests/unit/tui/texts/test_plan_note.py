@@ -2,7 +2,8 @@
 
 from agentdash.sessions.model.plan_windows import PlanWindow
 from agentdash.tui.state.plan_note import PlanNote
-from agentdash.widgets.table.status_line import Tally, counts
+from agentdash.widgets.table.header import Tally
+from agentdash.widgets.table.status_line import counts
 
 NOW = 1_795_430_400_000
 

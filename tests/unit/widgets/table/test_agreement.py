@@ -12,9 +12,10 @@ from agentdash.sessions.rules.attention import SILENT_MS
 from agentdash.tui.state.table_views import QUICK, View
 from agentdash.widgets.drawing.glyphs import STATES
 from agentdash.widgets.table.columns import STATE, Moment, fitted
+from agentdash.widgets.table.header import Tally
 from agentdash.widgets.table.ordering import Arrangement, Grouping
 from agentdash.widgets.table.row_model import RowModel
-from agentdash.widgets.table.status_line import Tally, counts
+from agentdash.widgets.table.status_line import counts
 
 NOW = 10_000_000
 LIKE_RUNNING = {"starting", "finishing"}

@@ -23,9 +23,10 @@ from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.widgets.drawing.glyphs import MARKED, PINNED, STATES, twins
 from agentdash.widgets.table.columns import COLUMNS, OTHERS, STATE, Choice, Moment, columns, empty_columns, headings
+from agentdash.widgets.table.header import Tally
 from agentdash.widgets.table.row_cells import Form, cut_title, row_cells
 from agentdash.widgets.table.row_detail import TOGETHER_MS, detail, in_full, remark, steady_until
-from agentdash.widgets.table.status_line import Tally, counts
+from agentdash.widgets.table.status_line import counts
 
 NOW = 1_790_000_000_000
 

@@ -10,8 +10,8 @@ from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.drawing.glyphs import twins
 from agentdash.widgets.table.columns import Moment
 from agentdash.widgets.table.ordering import Arrangement, Grouping
-from agentdash.widgets.table.row_canvas import PaintCache, heading_cells
-from agentdash.widgets.table.row_cells import Form, family_cells, row_cells
+from agentdash.widgets.table.row_canvas import PaintCache
+from agentdash.widgets.table.row_cells import Form, family_cells, heading_cells, row_cells
 from agentdash.widgets.table.row_model import RowModel
 
 NOW = 10_000_000

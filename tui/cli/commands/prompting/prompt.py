@@ -19,6 +19,7 @@ from agentdash.tui.cli.commands.prompting.recipients import (
 from agentdash.tui.cli.commands.setting_up.templates import template_option
 from agentdash.tui.cli.commands.starting.options import (
     ModeCommand,
+    at_option,
     chosen_settings,
     parse_pairs,
     parsed_limits,
@@ -61,6 +62,7 @@ turn_options = common.options(
 @click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
 @click.option("--next", "next_", is_flag=True, help="Send it as the next turn, also if the agent could read it now.")
 @click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+@at_option
 @template_option
 @recipient_options
 @wait_option
@@ -82,6 +84,7 @@ def inject(
     now: bool,
     next_: bool,
     key: str | None,
+    at: int | None,
     wait: bool,
     timeout: float | None,
     as_json: bool,
@@ -94,9 +97,21 @@ def inject(
     The last of several words is the PROMPT, unless it is the id of a session (8 characters or more).  Without PROMPT,
     or with "-", the prompt is read from stdin.  With both, stdin is appended.
 
+    With --at it waits in the queue until then: agentdash queue shows, changes and cancels it.
+
     A prompt to several sessions has one key; a session that refuses it is reported, and the others get it.
     """
-    place = {"first": first, "at_once": now, "steer": not next_, "key": key or "", "over_budget": over_budget}
+    place: dict[str, Any] = {
+        "first": first,
+        "at_once": now,
+        "steer": not next_,
+        "key": key or "",
+        "over_budget": over_budget,
+    }
+    if at is not None:
+        if now or wait or timeout is not None:
+            raise click.UsageError("--at cannot be combined with --now, --wait or --timeout.")
+        place["due_at"] = at
     options = _options(model, pairs, danger, limits, own, **place)
     chosen = wanted is not None or everything
     with common.settled_manager() if chosen else common.open_manager() as manager:

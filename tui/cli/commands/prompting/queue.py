@@ -7,6 +7,7 @@ import click
 from agentdash.sessions.model.errors import UsageError
 from agentdash.tui.cli.commands import common
 from agentdash.tui.cli.commands.prompting.recipients import sent_json
+from agentdash.tui.cli.commands.starting.options import at_option
 
 if TYPE_CHECKING:
     from agentdash.sessions.service.manager import SessionManager
@@ -24,16 +25,17 @@ def complete_actions(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 
 @click.command()
+@at_option
 @common.json_option
 @common.id_argument
 @click.argument("action", default="list", shell_complete=complete_actions)
 @click.argument("words", nargs=-1)
-def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
+def queue(ref: str, action: str, words: tuple[str, ...], at: int | None, as_json: bool) -> int:
     """List the prompts that wait for a session, or change them.
 
     \b
     agentdash queue ID                 list them
-    agentdash queue ID edit N TEXT     replace the text of prompt N
+    agentdash queue ID edit N TEXT     replace the text of prompt N, or with --at its time
     agentdash queue ID move N TO       move prompt N to position TO
     agentdash queue ID cancel N        cancel prompt N
     agentdash queue ID send N          send prompt N next, even if the queue is held
@@ -44,6 +46,8 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
 
     N is a position, 1 for the next, or the beginning of a key (--json shows it).
     """
+    if at is not None and action != "edit":
+        raise click.UsageError("--at works only with edit.")
     with common.open_manager() as manager:
         if action == "list":
             _check(action, words, 0)
@@ -56,7 +60,7 @@ def queue(ref: str, action: str, words: tuple[str, ...], as_json: bool) -> int:
             _check(action, words, 1)
             manager.queue.dismiss(manager.queue.first_unconfirmed(ref, _number(words[0])))
             return _list(manager, ref, as_json)
-        return _report(_change(manager, ref, action, words), action, as_json)
+        return _report(_change(manager, ref, action, words, at), action, as_json)
 
 
 @click.command()
@@ -81,7 +85,7 @@ def prompts(words: tuple[str, ...], most: int, as_json: bool) -> None:
     common.say_on(prompt_lines(found, common.style()), otherwise="No such prompt." if words else "No prompts yet.")
 
 
-def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, ...]) -> "Sent":
+def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, ...], at: int | None) -> "Sent":
     """Change one prompt.
 
     Raises:
@@ -92,7 +96,9 @@ def _change(manager: "SessionManager", ref: str, action: str, words: tuple[str, 
         case "edit":
             if not words:
                 raise UsageError(f"queue {action} expects N and a text.")
-            return queues.edit(queues.named(ref, words[0]), common.read_prompt(words[1:]))
+            prompt = queues.named(ref, words[0])
+            text = prompt.text if at is not None and not words[1:] else common.read_prompt(words[1:])
+            return queues.edit(prompt, text, due_at=at)
         case "move":
             _check(action, words, 2)
             return queues.move(queues.named(ref, words[0]), _number(words[1]))

@@ -207,5 +207,6 @@ def sent_json(sent: "Sent") -> dict[str, Any]:
         "position": sent.position,
         "held": sent.session.held,
         "text": prompt.text,
+        "due_at": prompt.due_at,
         "created_at": prompt.created_at,
     }

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @common.json_option
 @common.live_ids_argument
 def start(refs: tuple[str, ...], after: str, no_answer: bool, as_json: bool) -> None:
-    """Start sessions that wait for another one, now.
+    """Start sessions that wait for a time or for another one, now.
 
     They get the last message of the session that they waited for, also if it failed.  To cancel them, use stop.
     """

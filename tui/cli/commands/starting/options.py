@@ -64,6 +64,21 @@ lifecycle_option = click.option(
 key_option = click.option(
     "--key", default="", metavar="NAME", help="Name of the task: asked for again, it is the same session."
 )
+
+
+def _due_at(_: click.Context, __: click.Parameter, words: str | None) -> int | None:
+    """Return the time that the user named, UTC ms; None if none was."""
+    if words is None:
+        return None
+    from agentdash.sessions.model.clock import now_ms
+    from agentdash.sessions.rules.prompts.due import due_at
+
+    return due_at(words, now_ms())
+
+
+at_option = click.option(
+    "--at", metavar="TIME", callback=_due_at, help="Wait in the queue until then: 18:00, +2h, 2026-11-28T09:00."
+)
 over_budget_option = click.option(
     "--over-budget", is_flag=True, help="Start it although the budget of the day or the week is spent."
 )

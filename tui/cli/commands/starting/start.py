@@ -17,6 +17,7 @@ from agentdash.tui.cli.commands.starting.options import (
     ModeCommand,
     after_option,
     agent_option,
+    at_option,
     chosen_settings,
     cwd_option,
     danger_option,
@@ -61,6 +62,7 @@ LONGEST_KEY = 200
 @after_option
 @lifecycle_option
 @key_option
+@at_option
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
 @wait_option
@@ -83,6 +85,7 @@ def spawn(
     after: str,
     lifecycle: "Lifecycle",
     key: str,
+    at: int | None,
     copies: int | None,
     dry_run: bool,
     wait: bool,
@@ -100,6 +103,8 @@ def spawn(
 
     With --after, the last message of the other session follows the prompt, marked as that session's, unless {answer}
     places it.  If the other session fails or is stopped, this one waits: see "agentdash start".
+
+    With --at it waits in the queue until then; agentdash start starts it at once, and stop cancels it.
 
     Inside a session, the new session is below it.  --lifecycle ephemeral also archives it when it is done and its lead
     has read the end.
@@ -123,7 +128,10 @@ def spawn(
         key=checked_key(key),
         budget=budget_of(budget_usd, budget_tokens, "--budget-usd", "--budget-tokens"),
         over_budget=over_budget,
+        due_at=at,
     )
+    if after and at is not None:
+        raise click.UsageError("--at and --after cannot be combined.")
     with common.open_manager() as manager:
         reader = manager.reader
         check_led(manager, lifecycle)
