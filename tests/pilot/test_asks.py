@@ -134,7 +134,7 @@ async def test_each_key_decides_and_the_card_closes(dashboard, manager, size, ke
         await closed(d)
         assert manager.answers() == [(number, given)]
         await d.shows(
-            {Verdict.ALLOW: "Allowed: run", Verdict.ALWAYS: "Allowed for this session: run"}.get(
+            {Verdict.ALLOW: 'Allowed in "', Verdict.ALWAYS: 'Allowed for this session in "'}.get(
                 given.verdict, "Denied"
             )
         )
@@ -309,9 +309,7 @@ async def test_an_answer_that_does_not_fit_leaves_the_card_open_with_the_reason(
         assert manager.answers() == [(number, ALLOW)]
 
 
-@pytest.mark.parametrize(
-    ("error", "words"), [(None, "Allowed: run: rm -rf build"), (UsageError("Too late."), "Too late.")]
-)
+@pytest.mark.parametrize(("error", "words"), [(None, '": run: rm -rf build'), (UsageError("Too late."), "Too late.")])
 async def test_an_answer_under_way_is_recorded_and_named_although_the_card_closes(
     dashboard, manager, monkeypatch, error, words
 ):

@@ -48,7 +48,7 @@ async def test_P_pins_and_unpins(dashboard):
     async with dashboard() as d:
         await d.select("done0001")
         await d.press("P")
-        await d.shows('Pinned "write the migration".')
+        await d.shows('Pinned "write the migration"')
         await d.until(lambda: d.main.table.session("done0001").pinned_at is not None)
         await d.press("P")
         await d.until(lambda: d.main.table.session("done0001").pinned_at is None)
@@ -62,7 +62,7 @@ async def test_P_pins_all_that_are_marked(dashboard):
         await d.press("space", "P")
         await d.shows("2 sessions")
         await d.press("y")
-        await d.shows("Pinned 2 sessions.")
+        await d.shows("Pinned 2 sessions: ")
         assert {one.id for one in d.manager.reader.sessions() if one.pinned_at} == {"failed01", "done0001"}
 
 

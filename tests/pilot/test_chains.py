@@ -53,7 +53,7 @@ async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, ma
         await d.select("waits001")
         await d.shows("a start")
         await d.press("a")
-        await d.shows('Started "shorten it".')
+        await d.shows('Started "shorten it"')
         await d.until(lambda: "after runn" not in d.text().replace("after running1", ""))
         started = manager.get("waits001")
         assert (started.status, started.after, started.followed) == (Status.RUNNING, None, "running1")
@@ -96,7 +96,7 @@ async def test_a_key_lets_the_user_choose_what_a_session_waits_for(dashboard, ma
         assert "running1" in offers[screen._at]  # the present one is marked
         number = next(number for number, what in enumerate(offers) if "stopped1" in what)
         await d.press(screen._offers[number][0])
-        await d.shows('waits for "')
+        await d.shows('wait for "')
         assert manager.get("waits001").after == "stopped1"
 
 

@@ -62,7 +62,7 @@ async def test_save_to_a_path(dashboard, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     async with dashboard() as d:
         await d.press(*f":export {tmp_path}/a.json", "enter")
-        await d.shows("Wrote ")
+        await d.shows("Exported ")
         assert (tmp_path / "a.json").exists()
         await d.press(*":export a.json", "enter")
         await d.shows("already exists; not overwritten")

@@ -72,7 +72,7 @@ async def test_footer_help_palette_and_hints_say_the_keys_in_force(dashboard):
         await d.select("done0001")
         await d.shows("Ctrl+W prompt")
         await d.press("A")
-        await d.shows("Z to undo.")
+        await d.shows("Z to undo")
         await d.press("ctrl+p", *"prompt")
         await d.shows("prompt (Ctrl+W)")
         await d.press("escape")

@@ -89,7 +89,7 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
 
 
 @pytest.mark.parametrize(
-    ("action", "words"), [("pin", "Unpinned 3 sessions."), ("mark_read", "Marked 3 sessions as before.")]
+    ("action", "words"), [("pin", "Unpinned 3 sessions: "), ("mark_read", "Marked 3 sessions as before: ")]
 )
 async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_once(dashboard, action, words):
     async with dashboard() as d:
@@ -100,7 +100,7 @@ async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_onc
         assert kept(d) == before
         await press(d, action)
         await d.press("y")
-        await d.shows("u to undo all 3.")
+        await d.shows("u to undo all 3")
         await d.press("escape", "u")
         await d.shows(words)
         assert kept(d) == before
@@ -116,7 +116,7 @@ async def test_marking_many_sessions_shows_its_progress(dashboard, monkeypatch):
         d.app.home.operations.bulk.progress = shown.append
         await press(d, "mark_read")
         await d.press("y")
-        await d.shows("Marked 12 sessions read.")
+        await d.shows("Marked 12 sessions read: ")
     assert "Marking 5 of 12…" in shown
     assert shown[-1] == ""
 
@@ -148,9 +148,9 @@ async def test_a_message_of_success_needs_no_escape_of_its_own(dashboard):
         await marked(d, ENDED, Status.DONE)
         await press(d, "pin")
         await d.press("y")
-        await d.shows("Pinned 3 sessions.")
+        await d.shows("Pinned 3 sessions: ")
         await d.press("escape")
-        await d.until(lambda: "Pinned 3 sessions." not in d.text())
+        await d.until(lambda: "Pinned 3 sessions: " not in d.text())
         assert not d.main.table.marked
 
 

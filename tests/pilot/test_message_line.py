@@ -1,8 +1,10 @@
-"""Messages are on one line over the footer, on every screen, until the next key."""
+"""Messages share the last line with the most important keys, on every screen, until the next key."""
 
 import pytest
+from msgspec import structs
 
 from agentdash.sessions.model.errors import UsageError
+from agentdash.sessions.rules.launch import Start
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.log import LogScreen
 from agentdash.tui.screens.settings import SettingsScreen
@@ -28,20 +30,21 @@ def colour_of(d, text):
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (50, 24)], ids="{0[0]}x{0[1]}".format)
-async def test_a_message_covers_the_footer_and_moves_nothing_and_the_next_key_still_acts(dashboard, size):
+async def test_a_message_leaves_the_most_important_keys_and_moves_nothing_and_the_next_key_still_acts(dashboard, size):
     async with dashboard(size=size) as d:
         await d.select("failed01")
         before = lines(d)
         await d.press("P")
         await d.shows("Pinned")
         during = lines(d)
-        assert during[-1].startswith('Pinned "')
+        assert during[-1].startswith('Pinned "add dark mode"')
+        assert during[-1].rstrip().endswith(("help", "quit"))
         assert len(during) == len(before)
         cursor = d.main.table.selected.id
         await d.press("j")
         assert d.main.table.selected.id != cursor
         assert "Pinned" not in d.text()
-        assert "prompt" in lines(d)[-1]
+        assert "w next" in lines(d)[-1]
 
 
 async def test_each_kind_has_its_colour_and_its_mark(dashboard, monkeypatch):
@@ -133,3 +136,34 @@ async def test_the_footer_comes_back_by_itself_but_an_error_waits_for_a_key(dash
         assert "Pinned" not in d.text()
         d.main.requests.show_error("no luck")
         await d.shows("no luck")
+
+
+async def test_a_title_is_cut_before_the_keys_or_the_words_behind_it_are(dashboard, manager):
+    one = structs.replace(manager.get("failed01"), title="a very long title of which nobody needs the end " * 2)
+    manager.put(one)
+    async with dashboard(size=(80, 24)) as d:
+        await d.select("failed01")
+        await d.press("A")
+        await d.shows('Archived "a very long title')
+        assert '…" · u to undo' in lines(d)[-1]
+        assert "more" in lines(d)[-1]
+        assert d.main.requests.log.newest_first()[0].text == f'Archived "{one.title.strip()}" · u to undo'
+        await d.press("L")
+        await d.screen(LogScreen)
+        told = " ".join(line.strip("│ ") for line in lines(d))
+        assert one.title.split(" ")[0] in told
+        assert '" · u to undo' in told
+
+
+async def test_a_session_that_a_filter_hides_is_named_and_escape_shows_it(dashboard, manager):
+    async with dashboard() as d:
+        await d.press("slash", *"dark", "enter")
+        await d.until(lambda: d.main.table.counts[0] == 1)
+        await d.press("enter")
+        await d.main.operations.starting.spawn(Start("fix the build", cwd="/"))
+        [begun] = manager.begun()
+        await d.shows(f'Started "fix the build" {begun.short_id} · hidden by /dark · Esc shows it')
+        assert d.main.table.selected.id == "failed01"
+        await d.press("escape")
+        await d.until(lambda: d.main.table.selected.id == begun.id)
+        assert d.main.table.counts[0] == d.main.table.counts[1]

@@ -168,7 +168,7 @@ async def test_keys_that_change_while_it_runs_are_named_in_messages(dashboard):
         await d.until(lambda: d.app.keymap.name("undo") == "Z")
         await d.select("done0001")
         await d.press("A")
-        await d.shows("Z to undo.")
+        await d.shows("Z to undo")
 
 
 async def test_a_fork_names_the_key_that_opens_the_other_session(dashboard, manager):

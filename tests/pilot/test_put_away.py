@@ -60,7 +60,7 @@ async def test_several_marked_rows_come_back_together(dashboard, kept):
         await d.press("slash", *"is:deleted,archived", "enter")
         await d.until(lambda: len(table(d)) == 2)
         await d.press("asterisk", "u")
-        await d.shows("Restored 2 sessions.")
+        await d.shows("Restored 2 sessions: ")
         await d.press("escape")
         await d.until(lambda: len(table(d)) == 5)
         assert not d.main.table.marked
@@ -117,12 +117,12 @@ async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_bri
     async with dashboard() as d:
         await d.press("slash", *"many", "enter", "asterisk", "A")
         await d.screen(ConfirmScreen)
-        await d.shows("u to undo all 12.")
+        await d.shows("u to undo all 12")
         await d.press("y")
         await d.shows("Archived 12 sessions. u to undo all 12.")
         assert (len(calls), len(manager.archived())) == (1, 12)
         await d.press("u")
-        await d.shows("Restored 12 sessions.")
+        await d.shows("Restored 12 sessions: ")
         await d.until(lambda: d.main.table.counts[1] == 17)
 
 
@@ -141,7 +141,7 @@ async def test_undo_during_a_bulk_archive_waits_for_it_and_progress_is_shown(das
         await d.until(lambda: said(d) == "Busy: undo runs next.")
         assert not manager.archived()
         may_move.set()
-        await d.until(lambda: said(d) == "Restored 12 sessions.")
+        await d.until(lambda: said(d).startswith("Restored 12 sessions: "))
         await d.until(lambda: d.main.table.counts[1] == 17)
         assert "Archiving" not in d.text().split("\n")[1]
 
@@ -206,7 +206,7 @@ async def test_what_could_not_be_restored_can_be_undone_later(dashboard, manager
             await d.until(lambda: said(d) == "1 not restored:\nits folder cannot be moved")
             assert len(table(d)) == 4
         await d.press("u")
-        await d.until(lambda: said(d) == 'Restored "rename the store".')
+        await d.until(lambda: said(d) == 'Restored "rename the store"')
         await d.until(lambda: len(table(d)) == 5)
         await d.press("u")
         await d.until(lambda: said(d) == "Nothing to undo.")

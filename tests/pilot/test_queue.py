@@ -33,7 +33,7 @@ async def test_a_busy_session_takes_a_prompt_and_says_before_and_after_where_it_
         await d.shows("(queued #1, after turn 1) ──")
         await d.press("i", *"then the docs", "enter")
         await d.sent("running1", "then the docs")
-        await d.shows("Queued #1, after turn 1.")
+        await d.shows(": #1, after turn 1")
         await d.shows("1 queued, after turn 1")
         await d.shows("(queued #2, after turn 1) ──")
 
@@ -165,7 +165,7 @@ async def test_a_queued_prompt_is_edited_in_the_prompt_box(dashboard, three):
         assert (d.app.focused, box.text) == (box, "write the docs")
         await d.press(*" too", "enter")
         await waits(d, "fix the tests", "write the docs too", "bump the version")
-        await d.shows("Saved: queued #2, after turn 1.")
+        await d.shows(": #2, after turn 1")
         await d.screen(QueueScreen)
         assert box.text == ""
         await d.press("escape", "escape")  # the message, then the queue
@@ -259,7 +259,7 @@ async def test_a_turn_is_interrupted_after_a_question_that_says_what_it_does(das
         await d.press("y")
         await d.requested("running1", "stop")
         await d.screen(MainScreen)
-        await d.shows("Interrupted turn 1")
+        await d.shows("Interrupted ")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -274,7 +274,7 @@ async def test_a_live_session_at_work_is_steered_and_keeps_its_process(dashboard
         await d.shows("Ends the turn and keeps its process")
         await d.press("y")
         await d.requested("running1", "interrupt")
-        await d.shows("Interrupted turn 1: its process was kept.")
+        await d.shows(": process kept")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -299,7 +299,7 @@ async def test_the_box_interrupts_and_sends_instead_and_says_so_before(dashboard
         await d.press(*"no, the other one", "ctrl+t")
         await d.requested("running1", "stop")
         await d.sent("running1", "no, the other one")
-        await d.shows("Sent: turn 2.")
+        await d.shows("· sent (turn 2)")
 
 
 async def test_a_session_at_rest_offers_no_interruption(dashboard):

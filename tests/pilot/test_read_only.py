@@ -84,7 +84,7 @@ async def test_no_operation_gets_through_to_the_manager(dashboard):
         assert not await asked.prompts.send(one, "hello")
         assert not await asked.prompts.say_instead(one, "hello")
         assert not await asked.prompts.retry_chosen([one], one)
-        assert not await asked.prompts.change("hold", lambda queue: queue.hold(one.id))
+        assert not await asked.prompts.change("hold", one, lambda queue: queue.hold(one.id))
         assert await asked.starting.spawn(Start("x", cwd="/")) is not None
         assert await asked.starting.spawn_copies(Start("x", cwd="/", copies=2)) is not None
         await asked.putting_away.archive(one)

@@ -88,8 +88,8 @@ async def test_what_changes_comes_into_the_filter_and_leaves_it(dashboard):
         await d.press("3")
         await d.until(lambda: table(d) == ["add"])
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
-        await d.until(lambda: table(d) == ["add", "write"])
-        await d.press("j")
+        await d.until(lambda: table(d) == ["write", "add"])  # it has waited longer
+        await d.press("k")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
         await d.until(lambda: table(d) == ["write"])
         await d.shows("failed   1 of 5")
@@ -101,11 +101,11 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
         await d.until(lambda: table(d) == ["add"])
         d.main.table.select("failed01")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
-        await d.shows("●   2m add dark mode")
+        await d.shows("●   0s add dark mode")
         assert d.main.table.selected.id == "failed01"
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
         await d.shows("failed   2 of 5")
-        await d.press("j")
+        await d.press("k")
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
         await d.shows("failed   1 of 5")
@@ -158,7 +158,8 @@ async def test_the_selected_row_does_not_move_under_the_hand(dashboard, monkeypa
         await d.press("G")
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
-        await d.until(lambda: table(d)[:2] == ["fix", "split"])
+        await d.until(lambda: table(d)[:3] == ["fix", "add", "split"])
+        await d.shows("NEEDS YOU 3")
 
 
 def headed(d, column):
@@ -203,9 +204,21 @@ async def test_w_goes_round_what_needs_somebody(dashboard):
         assert at() == "done0001"
 
 
+async def test_a_failure_that_was_only_opened_needs_the_user_until_it_is_marked_read(dashboard):
+    async with dashboard() as d:
+        d.main.table.select("failed01")
+        await d.press("enter")
+        await d.until(lambda: d.manager.get("failed01").seen_at is not None)
+        await d.shows("NEEDS YOU 2")
+        assert d.manager.get("failed01").attention
+        await d.press("U")
+        await d.until(lambda: d.manager.get("failed01").is_handled)
+        await d.shows("NEEDS YOU 1")
+
+
 async def test_w_says_when_nothing_does(dashboard, manager):
     for one in SESSIONS[:3]:
-        manager.put(structs.replace(one, seen_at=T0 + 1))
+        manager.put(structs.replace(one, seen_at=T0 + 1, handled_at=T0 + 1))
     async with dashboard() as d:
         await d.press("w")
         await d.shows("No other session needs you.")
@@ -253,7 +266,7 @@ async def test_several_are_deleted_and_archived_after_one_question(dashboard):
         await d.press("D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("Deleted 2 sessions.")
+        await d.shows("Deleted 2 sessions: ")
         assert d.manager.trash() == {"failed01", "done0001"}
 
 
@@ -452,7 +465,7 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
         await d.shows("Retry 2 sessions?")
         assert "write the migration" not in d.text().split("Retry 2 sessions?")[1].split("Resends the last")[0]
         await d.press("y")
-        await d.shows("Retried 2 sessions.")
+        await d.shows("Retried 2 sessions: ")
         assert [d.manager.get(sid).turn for sid in ("failed01", "stopped1")] == [2, 2]
 
 
@@ -514,9 +527,9 @@ async def test_one_undo_brings_back_what_one_key_put_away(dashboard):
         await d.press("j", "space", "j", "space", "D")
         await d.screen(ConfirmScreen)
         await d.press("y")
-        await d.shows("Deleted 2 sessions.")
+        await d.shows("Deleted 2 sessions: ")
         await d.press("u")
-        await d.shows("Restored 2 sessions.")
+        await d.shows("Restored 2 sessions: ")
         assert d.manager.trash() == set()
         assert len(d.manager.reader.sessions()) == 5
 

@@ -183,4 +183,4 @@ async def test_the_archive_says_who_had_the_session_on_another_machine(dashboard
         manager.put(structs.replace(manager.get("done0001"), taken_by=structs.replace(TAKEN, host="gone-machine")))
         await d.shows("by hand (pts/3")
         await d.press("A")
-        await d.shows("u to undo. Open by hand on gone-machine: ann (pts/3).")
+        await d.shows("u to undo. Open by hand on gone-machine: ann (pts/3)")

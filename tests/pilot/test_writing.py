@@ -300,7 +300,7 @@ async def test_marked_sessions_get_a_template_filled_in_for_each_after_one_quest
         await d.screen(ConfirmScreen)
         await d.shows('Sends template rebase to each, filled in. The first gets "Rebase ended000 onto {main}.".')
         await d.press("y")
-        await d.until(lambda: said(d) == "Sent to 3 sessions.")
+        await d.until(lambda: said(d).startswith("Sent to 3 sessions: "))
         for one in ENDED:
             assert d.manager.asked_of(one.id) == [f"Rebase {one.id} onto {{main}}."]
 
@@ -327,7 +327,7 @@ async def test_a_broadcast_names_what_refused_it_and_a_repetition_has_the_same_k
     monkeypatch.setattr(manager.prompts, "inject", sometimes)
     async with dashboard() as d:
         await marked(d, ENDED, Status.RUNNING)
-        for answer in ("1 failed:", "Sent to 3 sessions.", "Sent to 3 sessions."):
+        for answer in ("1 failed:", "Sent to 3 sessions: ", "Sent to 3 sessions: "):
             await d.press("i", *"go on", "enter")
             await d.screen(ConfirmScreen)
             await d.press("y")

@@ -10,7 +10,10 @@ from textual.binding import Binding, BindingType
 from agentdash.sessions.text.units import clock
 from agentdash.tui.dialogs.dialog import ListDialog
 from agentdash.tui.state.message_log import Entry
-from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.spans import Row, wrap
+
+_LEAST = 20
+"""Least cells of an entry's text."""
 
 _ROLES = {"error": "failure", "warning": "attention"}
 
@@ -50,12 +53,16 @@ class LogScreen(ListDialog[None]):
             await self._copy(self._texts[self.list.cursor], "message")
 
 
-def _entry(entry: Entry, _: int) -> list[Row]:
-    first, *more = entry.text.split("\n")
+def _entry(entry: Entry, width: int) -> list[Row]:
+    """Return all lines of an entry, wrapped beside its time: what the message line cut can be read here."""
+    at = f"{clock(entry.at)}  "
     role = _ROLES.get(entry.severity, "text")
-    return [((f"{clock(entry.at)}  ", "dim"), (first, role)), *(((line, role),) for line in more)]
+    room = max(_LEAST, width - len(at))
+    first, *more = [row for line in entry.text.split("\n") for row in wrap(line, room)]
+    return [((at, "dim"), (first, role)), *(((" " * len(at), "dim"), (line, role)) for line in more)]
 
 
 def _end(text: str, width: int, *, apart: bool) -> list[Row]:
-    lines: list[Row] = [(("end of dashboard.log", "strong"),), *(((line, "text"),) for line in text.split("\n"))]
+    rows = [row for line in text.split("\n") for row in wrap(line, width)]
+    lines: list[Row] = [(("end of dashboard.log", "strong"),), *(((row, "text"),) for row in rows)]
     return [(("─" * width, "rule"),), *lines] if apart else lines

@@ -27,8 +27,8 @@ class QueueNow(Struct, frozen=True):
     waiting: tuple[QueuedPrompt, ...] = ()
 
 
-Change = Callable[[str, Callable[[SessionQueue], object]], Awaitable[bool]]
-"""Changes the queue by a verb; returns False if that was not possible, after the reason was shown."""
+Change = Callable[[str, Session, Callable[[SessionQueue], object]], Awaitable[bool]]
+"""Changes the queue of a session by a verb; returns False if that was not possible, after the reason was shown."""
 
 
 class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
@@ -147,7 +147,7 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
                 "It is not sent again.", "dismiss it",
             )  # fmt: skip
             if await self.app.push_screen_wait(question) is Answer.YES:
-                await self._done("cancel", lambda queue: queue.dismiss(under))
+                await self._done("dismiss", lambda queue: queue.dismiss(under))
             return
         if (queued := self._queued) is None:
             return
@@ -186,7 +186,8 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
         await self._done(verb, act)
 
     async def _done(self, verb: str, act: Callable[[SessionQueue], object]) -> None:
-        await self._change(verb, act)
+        if self._now is not None:
+            await self._change(verb, self._now.session, act)
         await self._reread()
 
 

@@ -185,7 +185,8 @@ def footer(
         fitting.remove(min(fitting, key=lambda pair: pair[0].weight))
     pairs = [(key, action.label) for action, key in fitting]
     end = len(pairs) - sum(action in (one for one, _ in last) for action, _ in fitting)
-    return [*pairs[:1], *first, *pairs[1:end], *menus, *pairs[end:]]
+    begin = min(1, end)
+    return [*pairs[:begin], *first, *pairs[begin:end], *menus, *pairs[end:]]
 
 
 def _own(keys: Sequence[str]) -> bool:

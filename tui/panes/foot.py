@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,7 +17,7 @@ from agentdash.sessions.text.units import size
 from agentdash.tui._textual_hacks import counted_writes
 from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.availability import ActionTarget
-from agentdash.tui.keys.footer import ON_CARD, key_line, labelled, valid_keys, whole
+from agentdash.tui.keys.footer import ON_CARD, Pairs, key_line, labelled, valid_keys, whole
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.widgets.drawing.text_lines import Line
 
@@ -103,6 +104,8 @@ class Foot(Horizontal):
         super().__init__(id="foot")
         self._table = table
         self._note = note
+        self._pairs: Callable[[int], Pairs] | None = None
+        """Returns the valid keys that fit into a width."""
         self.keys = Line(id="keys")
         """The keys, beside the meter."""
         self.meter = CostMeter()
@@ -122,13 +125,16 @@ class Foot(Horizontal):
             on_card: True if the card of an ask has the keys.
             searching: True during a search in the place.
         """
-        width = self.keys.size.width or self.screen.size.width
         if on_card:
-            pairs = whole(labelled(keymap, ON_CARD), width)
+            self._pairs = partial(whole, labelled(keymap, ON_CARD))
         else:
-            pairs = valid_keys(
-                keymap, place, target.can, width, in_field=in_field, table=self._table, searching=searching
+            self._pairs = partial(
+                valid_keys, keymap, place, target.can, in_field=in_field, table=self._table, searching=searching
             )
-        line = key_line(pairs)
+        width = self.keys.size.width or self.screen.size.width
         note = Content.styled(self._note, "$text-warning")
-        self.keys.show_text(Content("   ").join(part for part in (note, line) if part))
+        self.keys.show_text(Content("   ").join(part for part in (note, self.keys_in(width)) if part))
+
+    def keys_in(self, width: int) -> Content:
+        """Return the most important of the valid keys that fit into ``width`` cells."""
+        return key_line(self._pairs(width)) if self._pairs is not None else Content()

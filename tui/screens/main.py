@@ -82,6 +82,8 @@ class MainScreen(SessionScreen):
         self.pane = TablePane(self.table, ui_state, requests, reader, lambda: operations.desk.app.keys_wait)
         self.pane.missing = missing
         operations.bulk.progress = self.pane.show_progress
+        operations.desk.hiding = lambda session: self.pane.view.hiding(session, clock())
+        operations.desk.show_all = self.pane.show_all
         self._alone = alone
         """True if the table alone has the screen, in any size."""
         detail = SessionPane(reader, requests, self._programs, operations.desk.drafts, clock=clock)

@@ -10,6 +10,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from textual import on, work
+from textual.content import Content
 from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
@@ -194,6 +195,11 @@ class SessionScreen(Screen[None]):
             self.detail.searching,
         )
         self.foot.show(self.keymap, self._place, self.target, in_field=field, on_card=on_card, searching=searching)
+        self.requests.message.follow(self)
+
+    def keys_in(self, width: int) -> Content:
+        """Return the valid keys that fit beside a message."""
+        return self.foot.keys_in(width)
 
     @property
     def _place(self) -> Place:
@@ -206,7 +212,7 @@ class SessionScreen(Screen[None]):
 
     def mark_seen(self, session: Session) -> None:
         """The user opened the session: clear its attention mark and mark its steps read."""
-        if not session.all_seen and session.deleted_at is None:
+        if not session.all_opened and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:

@@ -19,7 +19,8 @@ from agentdash.sessions.model.errors import AgentdashError, Remedy
 from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.state.message_log import MessageLog, record
-from agentdash.widgets.drawing.text_lines import Kind, MessageLine
+from agentdash.tui.texts.act_texts import Said
+from agentdash.widgets.drawing.text_lines import MARKS, NARROW, Kind, MessageLine, message_rows
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
     Remedy.WAIT_OR_STOP: ("Busy until its turn ends. {} to stop it.", "stop"),
@@ -44,24 +45,28 @@ def worded(error: AgentdashError, keymap: Keymap) -> str:
 
 
 class CurrentMessage:
-    """Shows one message at a time; the next one replaces it.
+    """Shows one message at a time, with the most important keys beside it; the next message replaces it.
 
     The next key removes it and still does its own work.  Only Esc is different: it does nothing else while an error
-    or a refusal is shown, so that an Esc meant for that line loses neither marks nor a filter.
+    or a refusal is shown, so that an Esc meant for that line loses neither marks nor a filter; and a message can give
+    Esc something to do.
     """
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._line: MessageLine | None = None
         self._timer: Timer | None = None
+        self._on_escape: Callable[[], object] | None = None
         self.text = ""
         """The message; empty without one."""
         self.kind = Kind.INFORMATION
 
-    def show(self, text: str, kind: Kind, seconds: float | None = None) -> None:
-        """Show a message, for some seconds or until a key is pressed."""
+    def show(
+        self, text: str, kind: Kind, seconds: float | None = None, on_escape: Callable[[], object] | None = None
+    ) -> None:
+        """Show a message, for some seconds or until a key is pressed; Esc then calls ``on_escape``, if given."""
         self.clear()
-        self.text, self.kind = text, kind
+        self.text, self.kind, self._on_escape = text, kind, on_escape
         if seconds is not None:
             self._timer = self._app.set_timer(seconds, self.clear)
         if self._app.screen_stack:
@@ -73,9 +78,11 @@ class CurrentMessage:
             self._on(self._app.screen).show_lines(lines)
 
     def follow(self, screen: Screen[Any]) -> None:
-        """Show the message on a screen that has come to the top."""
+        """Show the message on a screen that has come to the top, or again beside other keys."""
         if self.text and screen.is_attached and screen is self._app.screen:
-            self._on(screen).show(self.text, self.kind, self._app.size.width)
+            width = self._app.size.width
+            keys = getattr(screen, "keys_in", None) or (lambda _: Content())
+            self._on(screen).show(_rows(self.text, self.kind, width), self.kind, width, keys)
 
     def _on(self, screen: Screen[Any]) -> MessageLine:
         """Return the line of a screen, which is the one to hide later."""
@@ -89,9 +96,12 @@ class CurrentMessage:
         return line
 
     def key_pressed(self, key: str) -> bool:
-        """Remove the message; return whether the key did only that."""
-        only = key == "escape" and bool(self.text) and self.kind is not Kind.INFORMATION
+        """Remove the message; return whether the key did only that, or what the message gave it to do."""
+        act = self._on_escape if key == "escape" else None
+        only = key == "escape" and bool(self.text) and (act is not None or self.kind is not Kind.INFORMATION)
         self.clear()
+        if act is not None:
+            act()
         return only
 
     def clear_if(self, text: str) -> None:
@@ -103,13 +113,25 @@ class CurrentMessage:
         """Remove the message."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer, self.text = None, ""
+        self._timer, self.text, self._on_escape = None, "", None
         self._hide()
 
     def _hide(self) -> None:
         if self._line is not None:
             self._line.hide()
         self._line = None
+
+
+KEYS_LEAST = 20
+"""Cells of a wide line that a sentence leaves to the keys, as long as its titles can be cut."""
+
+
+def _rows(text: str, kind: Kind, width: int) -> list[str]:
+    """Return the lines of a message; the titles in it are cut before it takes the place of the keys."""
+    if not isinstance(text, Said):
+        return message_rows(text, kind, width)
+    room = width - KEYS_LEAST * (width >= NARROW and kind is Kind.INFORMATION) - len(MARKS[kind])
+    return message_rows(text.fitted(room), kind, width)
 
 
 T = TypeVar("T")
@@ -194,10 +216,11 @@ class Requests:
         """Show why a request changed nothing."""
         self._show(message, Kind.WARNING)
 
-    def show_message(self, message: str) -> None:
-        """Show a message in place of the earlier one."""
-        self._show(message, Kind.INFORMATION)
+    def show_message(self, message: str, on_escape: Callable[[], object] | None = None) -> None:
+        """Show a message in place of the earlier one; one that gives Esc something to do stays until a key."""
+        self._show(message, Kind.INFORMATION, on_escape)
 
-    def _show(self, message: str, kind: Kind) -> None:
+    def _show(self, message: str, kind: Kind, on_escape: Callable[[], object] | None = None) -> None:
         self.log.add(message, kind)
-        self.message.show(clean(message), kind, MESSAGE_SECONDS)
+        words = message if isinstance(message, Said) else clean(message)
+        self.message.show(words, kind, MESSAGE_SECONDS if on_escape is None else None, on_escape)

@@ -1,5 +1,7 @@
 """The desk: the parts of a dashboard with which every action of the user works, and the access to the manager."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -59,6 +61,23 @@ class Desk(Struct):
     """The keys in force, to name them."""
     awaited: str | None = None
     """A session that was just started or restored; it is selected as soon as it is in the table."""
+    hiding: Callable[[Session], str] = lambda _: ""
+    """Returns the filter that hides a session in the table, in words; empty if none does."""
+    show_all: Callable[[], object] = lambda: None
+    """Drops the filters of the table."""
+
+    def began(self, session: Session, say: Callable[[str], str]) -> None:
+        """Have the table select a session that was just started, and show the message that ``say`` returns.
+
+        ``say`` gets the filter that hides the session: Esc then drops it, and selects the session.
+        """
+        self.select(session)
+        hidden = self.hiding(session)
+        self.requests.show_message(say(hidden), partial(self._uncover, session) if hidden else None)
+
+    def _uncover(self, session: Session) -> None:
+        self.show_all()
+        self.select(session)
 
     def select(self, session: Session) -> None:
         """Have the table select a session; its row can be there already, or still to come."""

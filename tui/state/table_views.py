@@ -4,6 +4,7 @@ from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.filter_query import parse
+from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping
 from agentdash.widgets.table.row_model import Chooser
 
@@ -74,6 +75,18 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         return Chooser(is_meant, any(asked.timed for asked in filters))
 
+    @property
+    def words(self) -> list[str]:
+        """The filters, in words."""
+        quick = QUICK[self.quick][0] if self.quick in QUICK else ""
+        folder = f"only {place(self.folder)}" if self.folder else ""
+        return [part for part in (f"/{self.filter}" if self.filter else "", quick, folder) if part]
+
+    def hiding(self, session: Session, now: int) -> str:
+        """Return what hides a session, in words; empty if it is shown.  ``now`` is UTC ms."""
+        chooser = self.chooser()
+        return " ".join(self.words) if chooser is not None and not chooser.meant(session, now) else ""
+
 
 BUILT_IN = {
     "all": View(),
@@ -100,6 +113,11 @@ class ChosenSessions(View, frozen=True, kw_only=True):
     def chooses(self) -> bool:
         """True: all other sessions are hidden."""
         return True
+
+    @property
+    def words(self) -> list[str]:
+        """Their name, and the filters."""
+        return [self.named, *super().words]
 
     @property
     def away(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from agentdash.sessions.rules.conversation.marks import Mark, MarkKind
 from agentdash.sessions.rules.conversation.words import mark_words
 from agentdash.sessions.text.sanitize import one_line, shorten
 from agentdash.sessions.text.units import count
+from agentdash.tui.texts.act_texts import Said
 from agentdash.tui.texts.screen_texts import title
 from agentdash.widgets.drawing.short_forms import place
 
@@ -36,27 +37,27 @@ _FIRST_LINE = 200
 
 def busy(session: Session) -> str:
     """Return why the conversation of a session cannot be changed now."""
-    return f'"{title(session)}" is {session.status}: its conversation can be changed when the turn has ended.'
+    return Said(session, f" is {session.status}: its conversation can be changed when the turn has ended.")
 
 
 def in_trash(session: Session) -> str:
     """Return why the conversation of a deleted session cannot be changed."""
-    return f'"{title(session)}" is in the trash.'
+    return Said(session, " is in the trash.")
 
 
 def no_conversation(session: Session) -> str:
     """Return why a session has no conversation to change."""
-    return f'"{title(session)}" is a plain command: it has no conversation.'
+    return Said(session, " is a plain command: it has no conversation.")
 
 
 def fork_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that forks."""
-    return f'Fork "{title(session, 40)}" at {place_words(here.turn, here.step)}'
+    return f'Fork "{title(session)}" at {place_words(here.turn, here.step)}'
 
 
 def rewind_title(session: Session, here: "Here") -> str:
     """Return the title of the dialog that goes back."""
-    return f'Go back to {place_words(here.turn, here.step)} of "{title(session, 40)}"?'
+    return f'Go back to {place_words(here.turn, here.step)} of "{title(session)}"?'
 
 
 def undo_title(mark: Mark) -> str:
@@ -66,7 +67,7 @@ def undo_title(mark: Mark) -> str:
 
 def compact_title(session: Session) -> str:
     """Return the title of the dialog that compacts."""
-    return f'Compact "{title(session, 40)}"'
+    return f'Compact "{title(session)}"'
 
 
 def kept(here: "Here", last: Step | None) -> Fact:
@@ -121,16 +122,6 @@ def asked_again(here: "Here", draft: str) -> list[Fact]:
     return [("prompt", f"{comes}: {one_line(shorten(draft or here.prompt, _FIRST_LINE))}")]
 
 
-def went_back(effect: "Effect", undo_key: str) -> str:
-    """Return the message after a step back."""
-    return f"Went back to {effect.place}: {amount(effect.hidden)} hidden. {undo_key} takes it back."
-
-
-def took_back(mark: Mark) -> str:
-    """Return the message after a mark was taken back."""
-    return f"Taken back: {mark_words(mark)}."
-
-
 def taken_back(mark: Mark, effect: "Effect") -> list[Fact]:
     """Return the effect of taking a mark back."""
     shows, gone = effect.shown, effect.hidden
@@ -153,4 +144,4 @@ def lost(key: str) -> str:
 
 def dialog_title(session: Session) -> str:
     """Return the title of the dialog that continues a session."""
-    return f'Continue "{one_line(session.label, 50)}"'
+    return f'Continue "{title(session)}"'

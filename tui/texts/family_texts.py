@@ -4,6 +4,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.service.lifecycle.stop_family import StopPreview
 from agentdash.sessions.text.units import count
+from agentdash.tui.texts.act_texts import Said
 from agentdash.tui.texts.screen_texts import title
 
 NO_LEAD = "It has no lead among the sessions."
@@ -42,11 +43,6 @@ AFTER = "at once; or the id of a session to wait for"
 """The empty field of the new-session dialog."""
 
 
-def started(session: Session) -> str:
-    """Return the message after a session was started without waiting."""
-    return f'Started "{title(session)}".'
-
-
 def question(session: Session) -> str:
     """Return the heading of the list of sessions for which one can wait."""
     return f'"{title(session)}" waits for'
@@ -60,8 +56,8 @@ def offer(session: Session) -> str:
 NO_OTHER = "There is no other session to wait for."
 
 
-def waits(session: Session, other: Session) -> str:
+def waits(session: Session, other: Session) -> Said:
     """Return the message after a session was made to wait for another one."""
     if session.after is None:
-        return f'Started "{title(session)}": "{title(other)}" is done.'
-    return f'"{title(session)}" waits for "{title(other)}".'
+        return Said("Started ", session, f" {session.short_id}: ", other, " is done")
+    return Said("Made ", session, " wait for ", other)

@@ -5,10 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from textual.content import Content
 
 from agentdash.sessions.agents.registry import is_agent, takes_prompts
-from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import unconfirmed
 from agentdash.sessions.rules.prompts.due import clock_words
-from agentdash.sessions.service.prompts.prompter import Sent
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Unconfirmed
@@ -186,15 +185,6 @@ def interrupt_effect(session: Session) -> str:
     return f"{ends} the next prompt.{held}"
 
 
-def interrupted(session: Session, receipt: Receipt, sent_after: Sent | None) -> str:
-    """Return the message after a turn was interrupted."""
-    after = f" Sent: {sent_after.answer}." if sent_after is not None else ""
-    by_agent = not any(process.signal or not process.observed for process in receipt.ended)
-    kept = "its process was kept" if session.steers and by_agent and not receipt.left else ""
-    ended = receipt.summary() if receipt.ended or not kept else ""
-    return f"Interrupted turn {session.turn}: {'; '.join(filter(None, (kept, ended)))}.{after}"
-
-
 def no_modes(session: Session | None) -> str:
     """Return why no permission mode can be chosen."""
     if session is None:
@@ -207,11 +197,6 @@ def no_modes(session: Session | None) -> str:
 def editing(place: int) -> str:
     """Return the label of the prompt box while it has a queued prompt."""
     return f"editing queued #{place}: Enter saves, Esc cancels"
-
-
-def sent(answer: str) -> str:
-    """Return the message after a prompt or a change was accepted."""
-    return f"{answer[:1].upper()}{answer[1:]}."
 
 
 NO_TEMPLATES = "No templates: add [templates.NAME] to the settings."

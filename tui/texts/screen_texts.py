@@ -11,6 +11,7 @@ from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
 from agentdash.sessions.text.sanitize import cell_width, one_line, pad
 from agentdash.sessions.text.units import clock, count, money
+from agentdash.tui.texts.act_texts import Said
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.short_forms import command, place
 from agentdash.widgets.drawing.spans import wrap
@@ -84,9 +85,10 @@ def not_offered(agent: str) -> str:
     return f"This version of agentdash cannot start {agent}."
 
 
-def title(session: Session, width: int = 40) -> str:
-    """Return the session's title on one line; a copy keeps its number."""
-    return cut_title(one_line(session.label), width)
+def title(session: Session, width: int | None = None) -> str:
+    """Return the session's title on one line, cut to ``width`` cells if it is given; a copy keeps its number."""
+    whole = one_line(session.label)
+    return whole if width is None else cut_title(whole, width)
 
 
 def unread(session: Session) -> str:
@@ -183,7 +185,7 @@ NOTHING_ASKS = "No session asks for an answer."
 
 def asks_nothing(session: Session) -> str:
     """Return the message if the asks of a session have all been answered."""
-    return f'"{title(session)}" no longer waits for an answer.'
+    return Said(session, " no longer waits for an answer.")
 
 
 def quoted(text: str, cells: int = 60) -> str:
@@ -241,15 +243,15 @@ def why_not(
     if len(meant) > 1:
         return f"None of the {_which(meant, marked=marked)} {_NONE.get(action, 'allows this')}."
     if meant[0].archived_at is not None and action == "archive":
-        return f'"{title(meant[0])}" is already archived: {restore_key} restores it.'
+        return Said(meant[0], f" is already archived: {restore_key} restores it.")
     taken = meant[0].taken_by
     state = f"is {meant[0].status}" if taken is None else f"is open by hand: {one_line(taken.holder)}"
-    return f'"{title(meant[0])}" {state if taken is not None else _WHY_NOT.get(action, state)}.'
+    return Said(meant[0], f" {state if taken is not None else _WHY_NOT.get(action, state)}.")
 
 
 def _in_trash(sessions: Sequence[Session], *, marked: bool, restore_key: str) -> str:
     if len(sessions) == 1:
-        return f'"{title(sessions[0])}" is in the trash: {restore_key} restores it.'
+        return Said(sessions[0], f" is in the trash: {restore_key} restores it.")
     return f"The {_which(sessions, marked=marked)} are in the trash: {restore_key} restores them."
 
 
@@ -261,7 +263,7 @@ def _which(sessions: Sequence[Session], *, marked: bool) -> str:
 def none_of(sessions: Sequence[Session], action: str) -> str:
     """Return the message of an action that is possible for none of the sessions."""
     if len(sessions) == 1:
-        return f'"{title(sessions[0])}" {_WHY_NOT.get(action, "does not allow this")}.'
+        return Said(sessions[0], f" {_WHY_NOT.get(action, 'does not allow this')}.")
     return f"None of the {len(sessions)} sessions {_NONE[action]}."
 
 

@@ -86,6 +86,7 @@ ENDING_ROLES = {
     StepStatus.DECLINED: "attention",
     StepStatus.INTERRUPTED: "dim",
     StepStatus.RUNNING: "running",
+    StepStatus.WAITING: "attention",
 }
 """The role of each step ending."""
 

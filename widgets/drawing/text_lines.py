@@ -3,7 +3,7 @@
 Commands often differ only at their ends.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -83,10 +83,13 @@ class Kind(StrEnum):
 
 
 _STYLES = {Kind.ERROR: "bold $text-error", Kind.WARNING: "$text-warning", Kind.INFORMATION: "$foreground"}
-_MARKS = {Kind.ERROR: "✗ ", Kind.WARNING: "! ", Kind.INFORMATION: ""}
+MARKS = {Kind.ERROR: "✗ ", Kind.WARNING: "! ", Kind.INFORMATION: ""}
 
 NARROW = 70
 """Cells below which a long error takes two lines."""
+
+_APART = 3
+"""Least cells between a message and the keys beside it."""
 
 
 class MessageLine(Line):
@@ -101,10 +104,9 @@ class MessageLine(Line):
         background: $background; text-wrap: nowrap; }
     """
 
-    def show(self, text: str, kind: Kind, width: int) -> None:
-        """Show a message in ``width`` cells."""
-        lines = message_rows(text, kind, width)
-        self.show_lines([Content.styled("\n".join(lines), _STYLES[kind])], len(lines))
+    def show(self, rows: Sequence[str], kind: Kind, width: int, keys: Callable[[int], Content]) -> None:
+        """Show the rows of a message in ``width`` cells; beside a single row the keys that fit, at the right end."""
+        self.show_lines([_beside(rows, kind, width, keys) if len(rows) == 1 else _styled(rows, kind)], len(rows))
 
     def show_lines(self, lines: Sequence[Content], height: int = 0) -> None:
         """Show lines above each other; ``height`` is their number if one of them has several."""
@@ -118,15 +120,27 @@ class MessageLine(Line):
         self.styles.offset = (0, 1)
 
 
+def _styled(rows: Sequence[str], kind: Kind) -> Content:
+    return Content.styled("\n".join(rows), _STYLES[kind])
+
+
+def _beside(rows: Sequence[str], kind: Kind, width: int, keys: Callable[[int], Content]) -> Content:
+    """Return a row with the keys at the right end of the line, if any fits."""
+    message = _styled(rows, kind)
+    room = width - message.cell_length - _APART
+    beside = keys(room) if room > 0 else Content()
+    if not beside or beside.cell_length > room:
+        return message
+    return Content.assemble(message, " " * (width - message.cell_length - beside.cell_length), beside)
+
+
 def message_rows(text: str, kind: Kind, width: int) -> list[str]:
     """Return the lines of a message that fit into ``width`` cells: one, or two for an error on a narrow screen.
 
-    An error begins with the cause and loses its end; other messages end with what matters, and lose their middle.
+    A message that is longer ends with ``…``: the log has all of it.
     """
-    whole = _MARKS[kind] + one_line(text)
-    if kind is not Kind.ERROR:
-        return [cut_middle(whole, width)]
-    if width >= NARROW or cell_width(whole) <= width:
+    whole = MARKS[kind] + one_line(text)
+    if kind is not Kind.ERROR or width >= NARROW or cell_width(whole) <= width:
         return [cut(whole, width)]
     first, *rest = wrap(whole, width)
     return [first, cut(" ".join(rest), width)]

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from agentdash.sessions.model.session import Step, StepStatus
+from agentdash.sessions.model.session import Step
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
@@ -181,7 +181,7 @@ class Trajectory(VirtualList):
         self._drawing.manner = manner
         if not only_later:
             self._again()
-        elif running := [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]:
+        elif running := [p for p in self.shown() if self._list.step(p).is_open]:
             self.forget(running)
             self.redraw()
 

@@ -119,7 +119,7 @@ def state_mark(session: Session) -> str:
 
 
 def _age(session: Session, moment: Moment) -> str:
-    return units.age(moment.now - session.last_sign_at)
+    return units.age(moment.now - session.standing_since)
 
 
 def _created(session: Session, moment: Moment) -> str:
@@ -179,7 +179,7 @@ LEAD = Column("", 2, lambda session, _: f"{gutter(session)}{state_mark(session)}
 
 _NEW = Column("new", 3, _unread, rank=7, room=UNREAD_ROOM, right=True, help="unread steps")
 OTHERS = (
-    Column("age", 4, _age, rank=1, right=True, help="time since last output or end"),
+    Column("age", 4, _age, rank=1, right=True, help="time of its wait or its work, or since its end"),
     _NEW,
     Column("time", 5, _time, rank=9, room=WHAT_GOOD, right=True, help="duration of the newest turn"),
     Column("turn", 4, lambda s, _: str(s.turn), rank=4, right=True, help="number of turns"),

@@ -275,7 +275,7 @@ def heading_cells(heading: Heading, width: int, family: FamilySum | None = None)
         return _lead_cells(heading, width, family)
     mark = "▸" if heading.folded else "▾"
     if heading.section:
-        name = cut(f"{heading.name.upper()} {len(heading.sessions):,}{f' {mark}' if heading.folded else ''}", width)
+        name = cut(f"{heading.name.upper()} {heading.count:,}{f' {mark}' if heading.folded else ''}", width)
         return (name, _SECTION_ROLES.get(heading.name, "heading")), (
             glyphs.RULE * (width - cell_width(name) - 1),
             "line",

@@ -331,7 +331,7 @@ class RowModel:
 
     def _made(self, hold: str | None = None) -> list[Row]:
         """The rows in order, except that ``hold`` keeps its place in its list or section."""
-        ordered, sections = self.shown, self._sections
+        ordered, kept = self.shown, None
         at = self._positions.get(hold) if hold is not None else None
         if hold is not None and at is not None:
             ordered.remove(hold)
@@ -339,17 +339,16 @@ class RowModel:
             heading = self._rows[parent].heading if parent is not None else None
             # The section in which the row is shown now; None without sections.
             kept = Section(heading.name) if heading is not None and heading.section else None
-            if kept is not None:
-                sections = sections | {hold: kept}
             ordered.insert(self._kept_place(ordered, at, kept), hold)
         return list(
             rows_of(
                 [self._sessions[key] for key in ordered],
                 self.arrangement.grouped,
                 self.folded,
-                lambda session: sections[session.id],
+                lambda session: self._sections[session.id],
                 home=place,
                 needing=self._needing,
+                held=(hold, kept) if hold is not None and kept is not None else None,
             )
         )
 

@@ -259,15 +259,19 @@ class SessionTable(RowCanvas):
         self._marks_changed()
 
     def action_next_attention(self, direction: int) -> None:
-        """Go to the next session that needs the user or is done and unread, wrapping around the end."""
-        here = self._rows.position(self._cursor) or 0
-        for distance in range(1, len(self._rows) + 1):
-            position = (here + direction * distance) % len(self._rows)
-            session = self._rows.at(position)
-            if session is not None and session.id != self._cursor and is_to_visit(session):
-                self._move_to(position)
-                return
-        self.post_message(self.NothingWaits())
+        """Go to the next session that needs the user or is done and unread, wrapping around the end.
+
+        From any other row it is the first of them: in the usual order the one that has waited longest.
+        """
+        sessions = enumerate(map(self._rows.at, range(len(self._rows))))
+        places = [place for place, session in sessions if session is not None and is_to_visit(session)]
+        here = self._rows.position(self._cursor)
+        if not places or places == [here]:
+            self.post_message(self.NothingWaits())
+        elif here in places:
+            self._move_to(places[(places.index(here) + direction) % len(places)])
+        else:
+            self._move_to(places[0 if direction > 0 else -1])
 
     def action_fold(self, closed: bool) -> None:
         """Fold the rows below the selected row, or those of its parent; or unfold them."""

@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentdash.sessions.text.sanitize import one_line
+from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.inputs.history import HistoryInput
 
 
@@ -67,8 +68,13 @@ class SaveScreen(ModalScreen[None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = Content(f'Export "{self._title}"')
             yield HistoryInput(self._path, id="save-path")
+            yield Static(_folder(self._path), id="save-folder", markup=False)
             yield Static("", id="save-error", markup=False)
             yield Static(".md Markdown   .html HTML   .json JSON     Enter save   Esc close", classes="keys")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self.query_one("#save-folder", Static).update(_folder(event.value.strip()), layout=False)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -83,6 +89,11 @@ class SaveScreen(ModalScreen[None]):
             return
         self._refused = path if there else ""
         self.query_one("#save-error", Static).update(_exists(path) if there else reason)
+
+
+def _folder(name: str) -> str:
+    """Return the folder into which a file of this name is written."""
+    return f"into {place(str(Path(name or '.md').expanduser().absolute().parent))}"
 
 
 def _exists(name: str) -> str:

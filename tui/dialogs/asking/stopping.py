@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agentdash.sessions.model.clock import monotonic
-from agentdash.sessions.model.session import Receipt, Status
+from agentdash.sessions.model.session import Receipt
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import one_line, pad
@@ -33,8 +33,12 @@ class StoppingScreen(ModalScreen[None]):
         Binding("X", "hurry", "kill now", show=False),
     ]
 
-    def __init__(self, title: str, ladder: Ladder, hurry: Callable[[], Awaitable[object]], *, workers: int = 0) -> None:
+    def __init__(
+        self, title: str, ladder: Ladder, hurry: Callable[[], Awaitable[object]], *, workers: int = 0, done: str = ""
+    ) -> None:
+        """``done`` is the heading of the receipt: what was stopped."""
         super().__init__()
+        self._done = done or f'Stopped "{title}"'
         self._workers = workers
         self._title = title
         self._ladder = ladder
@@ -69,9 +73,7 @@ class StoppingScreen(ModalScreen[None]):
         self.call_later(self._show, receipt)
 
     def _show(self, receipt: Receipt) -> None:
-        # A session that had ended keeps its end: the stop is of what it left.
-        stopped = receipt.status is Status.STOPPED
-        self._head(f'Stopped "{self._title}"' if stopped else f'Stopped what "{self._title}" had left')
+        self._head(self._done)
         self._countdown.display = False
         self._summary.update(summary(receipt))
         self._lines.show(receipt_lines(receipt))

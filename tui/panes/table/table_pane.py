@@ -24,11 +24,10 @@ from agentdash.tui.panes.table.filter_suggester import FilterSuggester
 from agentdash.tui.panes.table.load_columns import LoadWatch
 from agentdash.tui.panes.table.put_away import PutAway
 from agentdash.tui.services.background import Requests
-from agentdash.tui.state.table_views import BUILT_IN, ENDS, QUICK, ChosenSessions, View, lasting
+from agentdash.tui.state.table_views import BUILT_IN, ENDS, ChosenSessions, View, lasting
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.drawing.roles import MUTED
-from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.text_lines import Line
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.table.columns import Choice
@@ -293,18 +292,19 @@ class TablePane(Vertical):
             return True
         return False
 
+    def show_all(self) -> None:
+        """Drop the filters, and a choice of sessions."""
+        self.show(structs.replace(lasting(self.view), filter="", quick="", folder=""))
+
     @on(SessionTable.Recounted)
     @on(SessionTable.Marked)
     def update_bar(self) -> None:
         """Update the bar above the table."""
         view, width = self.view, self.size.width
-        chosen = [view.named] if isinstance(view, ChosenSessions) else []
-        chosen += [f"/{view.filter}"] if view.filter and not self.has_class("-asking") else []
-        chosen += [QUICK[view.quick][0]] if view.quick in QUICK else []
-        chosen += [f"only {place(view.folder)}"] if view.folder else []
+        shown = structs.replace(view, filter="") if self.has_class("-asking") else view
         marked = len(self.table.marked)
         text = table_bar(
-            chosen,
+            shown.words,
             self.table.counts if view.chooses else None,
             view.arrangement,
             marked,
@@ -320,8 +320,8 @@ class TablePane(Vertical):
         elif self.missing:
             text = Content.styled(f"loading {self.missing:,} more", MUTED)
         self.table.show_problem(self._problem)
-        shown, there = self.table.counts
-        self.count.show_text(f"{shown:,} of {there:,}" if view.chooses else "")
+        matching, there = self.table.counts
+        self.count.show_text(f"{matching:,} of {there:,}" if view.chooses else "")
         self.bar.show_text(text)
         self.set_class(bool(text.plain), "-filled")
 

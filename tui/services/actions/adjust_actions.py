@@ -7,9 +7,8 @@ from agentdash.sessions.agents.registry import agent_named, is_agent
 from agentdash.sessions.model.adjustments import Adjustment
 from agentdash.sessions.model.session import Session
 from agentdash.tui.keys.key_names import LIST_LETTERS
-from agentdash.tui.render.prompts.prompts import adjustment_line
 from agentdash.tui.services.desk import Actions
-from agentdash.tui.texts import family_texts, prompt_texts
+from agentdash.tui.texts import act_texts, family_texts, prompt_texts
 
 
 class AdjustActions(Actions):
@@ -39,11 +38,13 @@ class AdjustActions(Actions):
 
     async def mode(self, session: Session, mode: str) -> None:
         """Change the mode of a session."""
-        self._show(await self._requests.ask(lambda: self._access.manager("mode").adjuster.mode(session.id, mode)))
+        adjust = self._access.manager("mode").adjuster.mode
+        self._show(session, await self._requests.ask(lambda: adjust(session.id, mode)))
 
     async def model(self, session: Session, name: str) -> None:
         """Change the model of a session."""
-        self._show(await self._requests.ask(lambda: self._access.manager("model").adjuster.model(session.id, name)))
+        adjust = self._access.manager("model").adjuster.model
+        self._show(session, await self._requests.ask(lambda: adjust(session.id, name)))
 
     def modes(self, session: Session | None) -> Sequence[str]:
         """Return the modes of a session's agent; none if this version does not have the agent."""
@@ -55,9 +56,9 @@ class AdjustActions(Actions):
         agent = next((one for one in self._reader.settings.agents() if one.name == session.agent), None)
         return agent.choice_of(self._reader.options(session.id)) if agent is not None else None
 
-    def _show(self, changed: Adjustment | None) -> None:
+    def _show(self, session: Session, changed: Adjustment | None) -> None:
         if changed is not None:
-            self._requests.show_message(prompt_texts.sent(adjustment_line(changed)))
+            self._requests.show_message(act_texts.adjusted(session, changed))
 
 
 _LETTERS = [letter for letter in digits[1:] + ascii_lowercase if letter not in LIST_LETTERS]
@@ -71,7 +72,7 @@ class ChainActions(Actions):
         """Start a session that waits, with the last message that the other one has given so far."""
         started = await self._requests.ask(lambda: self._access.manager("start").chains.start(session.id))
         if started is not None:
-            self._requests.show_message(family_texts.started(started))
+            self._requests.show_message(act_texts.started(started))
 
     async def choose(self, session: Session) -> None:
         """Let the user choose the session for which a session waits, from the newest ones; the present one is marked.

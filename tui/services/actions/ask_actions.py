@@ -5,6 +5,7 @@ from agentdash.sessions.rules.asks.model import Answer
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.state.answer_drafts import AnswerDrafts
+from agentdash.tui.texts.act_texts import decided
 
 _TITLE_CELLS = 200
 """Most cells of a message about an answer."""
@@ -38,8 +39,9 @@ class AskActions(Actions):
             lambda: self._access.manager("answer").asks.answer(ask_id, answer)
         )
         if recorded is not None:
+            session = await self._requests.outcome_of(self._reader.by_id, recorded.session)
             line = decision_line(recorded, _TITLE_CELLS)
-            self._requests.show_message(line[:1].upper() + line[1:] + note)
+            self._requests.show_message(decided(session, line, note) if session is not None else line + note)
         return reason
 
     def show_error(self, reason: str) -> None:

@@ -13,7 +13,9 @@ from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.keys.availability import can_retry, can_stop
 from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import act_texts
 from agentdash.tui.texts import screen_texts as texts
+from agentdash.tui.texts.act_texts import Said
 from agentdash.tui.texts.takeover_texts import put_away_warning
 
 LISTED = 50
@@ -58,7 +60,7 @@ class BulkActions(Actions):
             receipts = await self._requests.ask(
                 lambda: self._access.manager("stop all").stop_all(ids, StopHow(now=now))
             )
-        self._requests.show_message(stopped(receipts or []))
+        self._requests.show_message(stopped(receipts or [], running))
         return True
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
@@ -119,8 +121,8 @@ class BulkActions(Actions):
             sessions, lambda part: housekeeping.mark_all_seen([one.id for one in part], seen=seen)
         )
         if went:
-            what = units.count(len(went), "session")
-            self._requests.show_message(f"Marked {what} {how}. {texts.undoable(went, undo_key)}")
+            hint = texts.undoable(went, undo_key)
+            self._requests.show_message(act_texts.did("Marked", went, hint, how=f" {how}"))
         return went
 
     async def recall_seen(self, before: Sequence[Session]) -> None:
@@ -128,7 +130,7 @@ class BulkActions(Actions):
         housekeeping = self._access.manager("mark read").housekeeping
         went = await self._in_parts(before, lambda part: housekeeping.recall_seen([one.id for one in part], part))
         if went:
-            self._requests.show_message(f"Marked {units.count(len(went), 'session')} as before.")
+            self._requests.show_message(act_texts.did("Marked", went, how=" as before"))
 
     async def _in_parts(
         self, sessions: Sequence[Session], mark: Callable[[Sequence[Session]], object]
@@ -190,10 +192,9 @@ class BulkActions(Actions):
             with self.showing("Restoring", len(session_ids)) as show:
                 await self._requests.done(restore)
         if back:
-            what = f'"{texts.title(back[0])}"' if len(back) == 1 else f"{len(back)} sessions"
-            self._requests.show_message(f"Restored {what}.")
+            self._requests.show_message(act_texts.did("Restored", back))
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} not restored:", *refused[:5]]))
+            self._requests.show_error("\n".join([f"{len(refused)} not restored:", *refused]))
         return back
 
     @contextmanager
@@ -220,26 +221,26 @@ class BulkActions(Actions):
         self, sessions: Sequence[Session], act: Callable[[str], object], done: str, *, undo_key: str = ""
     ) -> list[str]:
         """Act on the sessions in turn, show the count and the failures, and return the ids that succeeded."""
-        went: list[str] = []
+        went: list[Session] = []
         refused: list[str] = []
 
         def all_of_them() -> None:
             for number, session in enumerate(sessions, 1):
                 try:
                     act(session.id)
-                    went.append(session.id)
+                    went.append(session)
                 except AgentdashError as error:
-                    refused.append(f'"{texts.title(session, 24)}": {clean(self._requests.worded(error))}')
+                    refused.append(f'"{texts.title(session)}": {clean(self._requests.worded(error))}')
                 show(number)
 
         with self.showing(done.capitalize(), len(sessions)) as show:
             well = await self._requests.done(all_of_them)
         if well:
-            undo = f" {texts.undoable(went, undo_key)}" if undo_key and went else ""
-            self._requests.show_message(f"{done.capitalize()} {units.count(len(went), 'session')}.{undo}")
+            hint = texts.undoable(went, undo_key) if undo_key and went else ""
+            self._requests.show_message(act_texts.did(done.capitalize(), went, hint))
             if refused:
-                self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:5]]))
-        return went
+                self._requests.show_error("\n".join([f"{len(refused)} not {done}:", *refused]))
+        return [session.id for session in went]
 
     async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str, *, how: str = "") -> bool:
         """Ask a question that lists the sessions; return whether the user agreed."""
@@ -258,12 +259,15 @@ def _warned(sessions: Sequence[Session], consequence: str) -> str:
     return "\n".join(filter(None, (put_away_warning(sessions), consequence)))
 
 
-def stopped(receipts: Sequence[Receipt | AgentdashError]) -> str:
-    """Return the result of several stops in one line; it counts the workers that ended with their leads."""
+def stopped(receipts: Sequence[Receipt | AgentdashError], named: Sequence[Session] = ()) -> Said:
+    """Return the result of several stops in one line; it counts the workers that ended with their leads.
+
+    ``named`` are the sessions that the user chose.
+    """
     done = [receipt for receipt in receipts if isinstance(receipt, Receipt)]
     ended, left = sum(len(receipt.ended) for receipt in done), sum(len(receipt.left) for receipt in done)
     sessions = {session for receipt in done for session in (receipt.session, *receipt.workers)}
-    ended_of = f"{units.count(ended, 'process', 'processes')} ended, {left} left."
-    summary = f"Stopped {units.count(len(sessions), 'session')}: {ended_of}"
+    counts = f"Stopped {units.count(len(sessions), 'session')}: {units.count(ended, 'process', 'processes')} ended"
     failed = [clean(error.fact) for error in receipts if not isinstance(error, Receipt)]
-    return " ".join([summary, *failed[:3]])
+    whose = ": " if named else ""
+    return Said(f"{counts}, {left} left{whose}", named, "".join(f". {fact}" for fact in failed))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from agentdash.sessions.model.session import Session, Step
 from agentdash.sessions.service.prompts.conversations import SessionConversations
@@ -11,8 +12,8 @@ from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.visible.going_back import Here, NoPlaceError, place_of
 from agentdash.tui.dialogs.asking.conversation import Box, ConversationScreen
 from agentdash.tui.services.desk import Actions, Desk
+from agentdash.tui.texts import act_texts
 from agentdash.tui.texts import conversation_texts as words
-from agentdash.tui.texts.prompt_texts import sent
 
 
 class RefusedError(Exception):
@@ -70,7 +71,7 @@ class ConversationDialogs(Actions):
             )
             if made is not None:
                 self._drafts.put(FORK, "")
-                self.desk.select(made)
+                self.desk.began(made, partial(act_texts.forked, session, made))
             return reason
 
         facts = [words.kept(here, self._last(here)), words.goes_on(session, effect.how), words.folder(session)]
@@ -88,7 +89,8 @@ class ConversationDialogs(Actions):
             if done is not None:
                 if here.prompt and not self._drafts.get(session.id):
                     self._drafts.put(session.id, here.prompt)
-                self._requests.show_message(words.went_back(done, self._undo_key))
+                hidden = words.amount(done.hidden)
+                self._requests.show_message(act_texts.went_back(session, done.place, hidden, self._undo_key))
             return reason
 
         facts = [
@@ -109,7 +111,7 @@ class ConversationDialogs(Actions):
         async def undo(_text: str) -> str | None:
             _, reason = await self._requests.outcome(lambda: self._conversation("undo").undo(session.id, mark.id))
             if reason is None:
-                self._requests.show_message(words.took_back(mark))
+                self._requests.show_message(act_texts.took_back(session, mark))
             return reason
 
         facts = [*words.taken_back(mark, effect), words.goes_on(session, effect.how)]
@@ -124,7 +126,7 @@ class ConversationDialogs(Actions):
                 lambda: self._access.manager("compact").compacting.compact(session.id, text.strip())
             )
             if done is not None:
-                self._requests.show_message(sent(done.answer))
+                self._requests.show_message(act_texts.compacting(done))
             return reason
 
         facts = words.summarized(turns, self._undo_key)

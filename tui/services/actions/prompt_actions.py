@@ -10,13 +10,12 @@ from agentdash.sessions.service.prompts.filling import Delivery, broadcast
 from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
 from agentdash.sessions.service.prompts.queue import SessionQueue
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
-from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.keys.availability import can_prompt, can_retry
 from agentdash.tui.services.actions.bulk_actions import BulkActions
 from agentdash.tui.services.desk import Actions, Desk
-from agentdash.tui.texts import prompt_texts
+from agentdash.tui.texts import act_texts, prompt_texts
 from agentdash.tui.texts import screen_texts as texts
 
 if TYPE_CHECKING:
@@ -32,7 +31,12 @@ class PromptActions(Actions):
 
     async def send(self, session: Session, text: str, options: PromptOptions | None = None) -> bool:
         """Send a prompt to a session, show its place, and return whether it was accepted."""
-        return await self._accepted(lambda: self._access.manager("inject").prompts.inject(session.id, text, options))
+        sent = await self._requests.ask(
+            lambda: self._access.manager("inject").prompts.inject(session.id, text, options)
+        )
+        if sent is not None:
+            self._requests.show_message(act_texts.sent(sent))
+        return sent is not None
 
     async def waiting(self, session_id: str) -> list[QueuedPrompt]:
         """Return the prompts of a session that wait."""
@@ -53,15 +57,18 @@ class PromptActions(Actions):
         """Return the options that the session's start requested beyond the settings."""
         return await self._requests.outcome_of(self._reader.options, session_id) or {}
 
-    async def change(self, verb: str, act: Callable[[SessionQueue], object]) -> bool:
+    async def change(self, verb: str, session: Session, act: Callable[[SessionQueue], object]) -> bool:
         """Change the queue of a session; return whether that was possible, else the reason is shown."""
-        return await self._requests.done(lambda: act(self._access.manager(verb).queue))
+        done = await self._requests.done(lambda: act(self._access.manager(verb).queue))
+        if done:
+            self._requests.show_message(act_texts.queue_changed(verb, session))
+        return done
 
     async def edit(self, prompt: QueuedPrompt, text: str) -> bool:
         """Replace the text of a queued prompt; return False if it was too late."""
         sent = await self._requests.ask(lambda: self._access.manager("edit").queue.edit(prompt, text))
         if sent is not None:
-            self._requests.show_message(f"Saved: {sent.answer}.")
+            self._requests.show_message(act_texts.changed_prompt(sent))
         return sent is not None
 
     async def retry_chosen(self, sessions: Sequence[Session], current: Session | None) -> bool:
@@ -77,7 +84,11 @@ class PromptActions(Actions):
             if choice is None:
                 return False
             allow = choice
-        return await self._accepted(lambda: self._access.manager("retry").prompts.retry(session.id, allow_denied=allow))
+        retry = self._access.manager("retry").prompts.retry
+        sent = await self._requests.ask(lambda: retry(session.id, allow_denied=allow))
+        if sent is not None:
+            self._requests.show_message(act_texts.retried(sent))
+        return sent is not None
 
     async def _with_what_was_denied(self, session: Session) -> bool | None:
         """Return whether to allow what the turn was denied; None to send nothing."""
@@ -119,24 +130,15 @@ class PromptActions(Actions):
         def interrupt() -> tuple[Receipt, Sent | None]:
             return self._access.manager("interrupt").prompts.interrupt(session.id, text, options)
 
-        self._requests.show_message(f"Interrupting turn {session.turn}…")
+        self._requests.show_message(act_texts.interrupting(session))
         done = await self._requests.ask(interrupt)
         if done is not None:
-            self._requests.show_message(prompt_texts.interrupted(session, *done))
+            self._requests.show_message(act_texts.interrupted(session, *done))
         return done is not None
-
-    async def _accepted(self, call: Callable[[], Sent]) -> bool:
-        sent = await self._requests.ask(call)
-        if sent is not None:
-            self._requests.show_message(prompt_texts.sent(sent.answer))
-        return sent is not None
 
 
 TextFor = Callable[[Session], str]
 """Makes the prompt for a session; it may block, and raises an error for a session that it has no text for."""
-
-NAMED_FAILURES = 5
-"""Maximum number of sessions that a message names."""
 
 
 class Broadcasts(Actions):
@@ -184,16 +186,16 @@ class Broadcasts(Actions):
         return self._report(outcomes, what, options.key)
 
     def _report(self, outcomes: Sequence[Delivery], what: str, key: str) -> bool:
-        reached = [one for one in outcomes if one.error is None]
+        reached = [one.session for one in outcomes if one.error is None]
         refused = [
-            f'"{texts.title(one.session, 24)}": {clean(self._requests.worded(one.error))}'
+            f'"{texts.title(one.session)}": {clean(self._requests.worded(one.error))}'
             for one in outcomes
             if one.error is not None
         ]
         self._unfinished = (what, key) if refused else ("", "")
-        self._requests.show_message(f"Sent to {units.count(len(reached), 'session')}.")
+        self._requests.show_message(act_texts.did("Sent to", reached))
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused[:NAMED_FAILURES]]))
+            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused]))
         return bool(reached)
 
 

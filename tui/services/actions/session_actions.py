@@ -18,6 +18,7 @@ from agentdash.tui.services.actions.prompt_tools import PromptWriting
 from agentdash.tui.services.actions.starting.start_actions import ContinueActions, StartActions
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.services.own_interface import OwnInterfaces
+from agentdash.tui.texts import act_texts
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.inputs.history import History
@@ -69,7 +70,10 @@ class SessionActions(Actions):
             return self._access.manager("rename").housekeeping.rename(session.id, title)
 
         async def rename(title: str) -> str | None:
-            return (await self._requests.outcome(rename_to, title))[1]
+            after, reason = await self._requests.outcome(rename_to, title)
+            if after is not None:
+                self._requests.show_message(act_texts.renamed(session, after))
+            return reason
 
         from agentdash.tui.dialogs.asking.naming import RenameScreen
 
@@ -85,7 +89,7 @@ class SessionActions(Actions):
         elif sessions:
             call = partial(self._access.manager("pin").housekeeping.pin, sessions[0].id, pinned)
             if await self._requests.done(call):
-                self._requests.show_message(f'{"Pinned" if pinned else "Unpinned"} "{texts.title(sessions[0])}".')
+                self._requests.show_message(act_texts.did("Pinned" if pinned else "Unpinned", sessions[0]))
 
     async def mark_chosen(self, sessions: Sequence[Session]) -> None:
         """Mark the sessions read; mark them unread if all are read."""
@@ -98,7 +102,8 @@ class SessionActions(Actions):
         elif changing:
             call = partial(self._access.manager("mark read").housekeeping.mark_all_seen, [changing[0].id], seen=seen)
             if await self._requests.done(call):
-                self._requests.show_message(f'Marked "{texts.title(changing[0])}" {"read" if seen else "unread"}.')
+                how = " read" if seen else " unread"
+                self._requests.show_message(act_texts.did("Marked", changing[0], how=how))
 
     async def save(self, session_id: str, path: str, replace: bool) -> tuple[bool, str | None]:
         """Write a session to a file; return whether the file exists already, and the reason if it was not written."""
@@ -106,21 +111,19 @@ class SessionActions(Actions):
         from agentdash.sessions.transcript.export.formats import format_of
         from agentdash.sessions.transcript.export.saving import ExistsError, save
 
-        def write() -> tuple[Path, int]:
-            target = Path(path).expanduser().absolute()
-            steps = self._reader.steps.each_step(session_id)
-            pieces = format_of(target).write(
-                self._reader.get(session_id), steps, self._reader.turns(session_id),
-                self._reader.steps.shown(session_id).has_cut,
-            )  # fmt: skip
-            return target, save(target, pieces, force=replace)
+        def write() -> tuple[Session, Path, int]:
+            target, session = Path(path).expanduser().absolute(), self._reader.get(session_id)
+            steps, has_cut = self._reader.steps.each_step(session_id), self._reader.steps.shown(session_id).has_cut
+            pieces = format_of(target).write(session, steps, self._reader.turns(session_id), has_cut)
+            return session, target, save(target, pieces, force=replace)
 
         try:
             written, reason = await self._requests.outcome(write, passing=ExistsError)
         except ExistsError as error:
             return True, str(error)
         if written is not None:
-            self._requests.show_message(f"Wrote {place(str(written[0]))}, {units.size(written[1])}.")
+            session, target, size = written
+            self._requests.show_message(act_texts.exported(session, place(str(target)), units.size(size)))
         return False, reason
 
     def show_processes(self, session: Session) -> None:

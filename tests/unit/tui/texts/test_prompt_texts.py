@@ -7,7 +7,7 @@ import pytest
 from factories import T0
 from msgspec import Raw
 
-from agentdash.sessions.model.session import Ended, Receipt, Status, Stopping
+from agentdash.sessions.model.session import Status, Stopping
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.texts import prompt_texts
 
@@ -73,18 +73,9 @@ def test_a_prompt_to_a_session_that_is_being_stopped_steers_nothing():
 
 def test_an_interrupt_of_a_live_session_keeps_its_process():
     one = session(status=Status.RUNNING, steers=True, queued=2)
-    nothing = Receipt(session="s1", status=Status.STOPPED)
-    ended = Ended(pid=4, command="sleep 5", signal=None, observed=True)
-    cleared = Receipt(session="s1", status=Status.STOPPED, ended=(ended,))
-    killed = Receipt(session="s1", status=Status.STOPPED, ended=(Ended(pid=4, command="codex", signal="SIGKILL"),))
     assert prompt_texts.interrupt_effect(one) == (
         "Ends the turn and keeps its process for the next prompt. 2 queued prompts are held."
     )
-    assert prompt_texts.interrupted(one, nothing, None) == "Interrupted turn 3: its process was kept."
-    assert prompt_texts.interrupted(one, cleared, None) == (
-        "Interrupted turn 3: its process was kept; 1 process ended (by agent 1), 0 left."
-    )
-    assert prompt_texts.interrupted(one, killed, None) == "Interrupted turn 3: 1 process ended (SIGKILL 1), 0 left."
 
 
 def test_what_takes_no_prompt_says_why():

@@ -54,13 +54,13 @@ def below(one, width=120):
 
 
 def test_a_row_shows_mark_age_title_folder_and_agent():
-    assert line(session(), 96).split() == ["●", "4s", "fix", "the", "login", "test", "api", "codex"]
-    assert line(session(), 96, lines=2).split() == ["●", "4s", "fix", "the", "login", "test", "api"]
+    assert line(session(), 96).split() == ["●", "1m", "fix", "the", "login", "test", "api", "codex"]
+    assert line(session(), 96, lines=2).split() == ["●", "1m", "fix", "the", "login", "test", "api"]
     assert below(session(), 96).split() == ["codex"]
 
 
 def test_columns_on_demand_show_turn_tokens_and_cost():
-    assert line(session(), 90, choice=EVERY).split()[:5] == ["●", "4s", "2", "18.2k", "$0.31"]
+    assert line(session(), 90, choice=EVERY).split()[:5] == ["●", "1m", "2", "18.2k", "$0.31"]
 
 
 def test_unknown_is_a_question_mark_and_never_zero():
@@ -163,11 +163,12 @@ def test_marks_and_pins_are_in_the_gutter_and_move_no_title():
     assert (line(pinned)[0], marked[0][0][0]) == (PINNED, MARKED)
 
 
-def test_a_question_is_marked_and_shown_until_the_user_opens_it():
+def test_a_question_is_marked_and_shown_until_the_user_dealt_with_it():
     asking = session(status=Status.DONE, asks="Which one do you prefer?")
     assert line(asking).startswith(" ?")
     assert detail(asking, NOW) == ("Which one do you prefer?", "attention")
-    answered = structs.replace(asking, seen_at=NOW)
+    assert line(structs.replace(asking, seen_at=NOW)).startswith(" ?")
+    answered = structs.replace(asking, seen_at=NOW, handled_at=NOW)
     assert line(answered).startswith(" ✓")
     assert detail(answered, NOW) == ("", "dim")
 
@@ -199,11 +200,12 @@ def test_beyond_99_unread_steps_a_row_stays_as_it_is():
     assert painted(session(steps=100)) == painted(session(steps=100_000))
 
 
-def test_age_counts_from_the_last_sign_of_life():
-    assert " 4s " in line(session())
+def test_age_counts_from_the_wait_the_start_of_the_turn_or_its_end():
+    assert " 1m " in line(session(last_event_at=NOW - 4_000))
     assert " 2m " in line(session(status=Status.DONE, ended_at=NOW - 121_000))
-    assert " 1m " in line(session(last_event_at=None))
-    assert " 0s " in line(session(last_event_at=NOW + 5_000))
+    assert " 35s " in line(session(status=Status.WAITING, asking=1, waits_since=NOW - 35_000, last_event_at=NOW))
+    assert " 3m " in line(session(stuck="a loop", stuck_at=NOW - 190_000))
+    assert " 0s " in line(session(started_at=NOW + 5_000))
 
 
 def test_a_row_is_exactly_as_wide_as_the_table():

@@ -13,7 +13,7 @@ from agentdash.sessions.service.lifecycle.stop_family import StopHow, StopPrevie
 from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
 from agentdash.tui.services.actions.bulk_actions import BulkActions, stopped
 from agentdash.tui.services.desk import Actions, Desk
-from agentdash.tui.texts import family_texts
+from agentdash.tui.texts import act_texts, family_texts
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.tui.texts.takeover_texts import archived_of, put_away_warning
 
@@ -70,7 +70,8 @@ class StopActions(Actions):
 
         workers = len(preview.ending) + len(preview.going_on) * family
         hurry = partial(ask, stop, True)
-        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers)
+        heading = f'{act_texts.stop_heading(session)}"{texts.title(session)}"'
+        screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers, done=heading)
         self._app.push_screen(screen)
         receipt = await ask(stop, now)
         if receipt is None:
@@ -79,12 +80,12 @@ class StopActions(Actions):
         elif not receipt.ended and not receipt.left:
             if screen in self._app.screen_stack:
                 screen.dismiss(None)
-            if receipt.note:
-                self._requests.show_message(receipt.note)
+            self._requests.show_message(act_texts.stopped(session, receipt))
         elif screen.is_attached and screen in self._app.screen_stack:
             screen.show_receipt(receipt)
+            self._requests.log.add(act_texts.stopped(session, receipt))
         else:
-            self._requests.show_message(f'"{texts.title(session)}": {receipt.summary()}')
+            self._requests.show_message(act_texts.stopped(session, receipt))
         return receipt
 
     async def confirmed(
@@ -160,7 +161,7 @@ class PutAwayActions(Actions):
             deleted = await self._requests.done(lambda: self._access.manager("delete").delete(session.id))
             self._remember([session.id] if deleted else [])
         if deleted:
-            self._requests.show_message(f'Deleted "{texts.title(session)}". {self._undo_hint(session)}')
+            self._requests.show_message(act_texts.did("Deleted", session, self._undo_hint(session)))
 
     async def archive(self, session: Session) -> None:
         """Archive a session."""
@@ -174,8 +175,8 @@ class PutAwayActions(Actions):
             )
             self._remember([session.id] if archived else [])
         if archived:
-            message = f'Archived "{texts.title(session)}". {self._undo_hint(session)} {archived_of(session)}'
-            self._requests.show_message(message.rstrip())
+            hint = f"{self._undo_hint(session)} {archived_of(session)}".rstrip()
+            self._requests.show_message(act_texts.did("Archived", session, hint))
 
     def _refused_by_hand(self, action: str, session: Session) -> bool:
         """Return whether a user of this machine has the session by hand, and name that user."""

@@ -14,7 +14,7 @@ from agentdash.sessions.storage.prompts.drafts import NEW_SESSION
 from agentdash.tui.services.actions.prompt_tools import PromptHelp, PromptWriting
 from agentdash.tui.services.desk import Actions, Desk
 from agentdash.tui.state.ui_state import LastStart, UiState
-from agentdash.tui.texts import conversation_texts
+from agentdash.tui.texts import act_texts, conversation_texts
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.drawing.short_forms import place
 
@@ -195,7 +195,7 @@ class StartActions(Actions):
         """Start a session; return the reason if that failed."""
         session, reason = await self._requests.outcome(lambda: self._access.manager("spawn").spawn(start))
         if session is not None:
-            self.desk.select(session)
+            self.desk.began(session, partial(act_texts.started, session))
         return reason
 
     async def spawn_copies(self, start: Start) -> str | None:
@@ -206,7 +206,7 @@ class StartActions(Actions):
             lambda: self._access.manager("spawn copies").spawn_copies(start)
         )
         if sessions:
-            self.desk.select(sessions[0])
+            self.desk.began(sessions[0], partial(act_texts.started, sessions))
         return reason
 
     async def start(self, text: str, cwd: str) -> bool:
@@ -280,5 +280,5 @@ class ContinueActions(Actions):
 
         begun, reason = await self._requests.outcome(begin)
         if begun is not None:
-            self.desk.select(begun)
+            self.desk.began(begun, partial(act_texts.continued, session, begun))
         return reason

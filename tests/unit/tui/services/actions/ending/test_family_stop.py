@@ -22,7 +22,7 @@ def test_it_names_the_linked_workers_and_those_that_were_stopped_beside_them():
     assert len(whole.workers) == len(set(whole.workers))
     assert {process.pid for process in whole.ended} == {1, 2, 3}
     assert whole.duration_ms == 300
-    assert whole.note == "Stopped 5 sessions: 3 processes ended, 0 left."
+    assert whole.note == "Stopped 5 sessions: 3 processes ended, 0 left"
 
 
 def test_it_has_the_failure_of_the_lead_and_the_processes_of_the_others():
