@@ -46,12 +46,12 @@ async def test_three_approvals_in_a_row_are_four_keys(dashboard, manager, size):
         await d.press("y")
         await shown_next(d, asked[1])
         await d.shows("2 of 3 asks")
-        if size[0] >= 80:
+        if size[0] > 80:  # a narrow line cuts it
             await d.shows('2 more asks: "split')
         await d.press("y")
         await shown_next(d, asked[2])
         await d.shows("3 of 3 asks")
-        if size[0] >= 80:
+        if size[0] > 80:  # a narrow line cuts it
             await d.shows('1 more asks: "rename the store" · a')
         assert d.main.current.id == "stopped1"
         await d.press("y")
