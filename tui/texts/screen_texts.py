@@ -20,7 +20,7 @@ from agentdash.widgets.table.row_cells import cut_title
 from agentdash.widgets.table.row_model import Density
 
 DENSITIES = {
-    Density.AUTO: "Two lines per session if all fit.",
+    Density.MIXED: "Two lines for sessions that need you or run, one for the others.",
     Density.ONE: "One line per session.",
     Density.TWO: "Two lines per session.",
 }
