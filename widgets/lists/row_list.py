@@ -121,7 +121,7 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
 
 
 FileRow = tuple[str, str, str, str]
-"""Path, kind of change, added and removed lines, git status."""
+"""Path, kind of change, added and removed lines, and git status or a note."""
 
 
 class FileList(RowList, can_focus=True):
@@ -130,6 +130,8 @@ class FileList(RowList, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "next file", show=False, id="files.down"),
         Binding("k,up", "move(-1)", "previous file", show=False, id="files.up"),
+        Binding("J", "move(1)", show=False, id="files.next"),
+        Binding("K", "move(-1)", show=False, id="files.previous"),
         Binding("g g,home", "edge(False)", "first file", show=False, id="files.first"),
         Binding("G,end", "edge(True)", "last file", show=False, id="files.last"),
         Binding("enter,l,right", "open", "show the diffs", show=False, id="files.open"),
@@ -141,8 +143,15 @@ class FileList(RowList, can_focus=True):
     def show_files(self, files: Sequence[FileRow]) -> None:
         """Show other files, or the current state of the same files."""
         top = self.top
+        lines = self.count()
         self.show([partial(_file_row, file) for file in files], self.cursor)
         self.place(top)
+        if self.count() != lines:
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
+        """A line for each file; one for the note."""
+        return max(1, min(self.count(), viewport.height))
 
     def action_move(self, files: int) -> None:
         """Move the cursor."""
