@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from itertools import islice
 from operator import lt
 
@@ -20,6 +20,7 @@ from agentdash.widgets.table.ordering import (
     Key,
     Row,
     Section,
+    TwoLines,
     heading_key,
     membership,
     rows_of,
@@ -41,17 +42,6 @@ class Chooser(Struct, frozen=True):
     """Returns whether a session passes, at a time in UTC ms."""
     timed: bool = False
     """True if time alone can change the result."""
-
-
-class TwoLines(IntEnum):
-    """The sessions that have rows of two lines, each with those before it."""
-
-    NONE = 0
-    NEEDS = 1
-    """Those that need the user."""
-    WORKS = 2
-    """Those at work."""
-    ALL = 3
 
 
 class RowModel:
@@ -85,6 +75,8 @@ class RowModel:
         """The sessions that are at work, and need no user."""
         self._lines: dict[str, int] = {}
         """The lines of each row, by its key."""
+        self._headed: list[int] = []
+        """The positions of the headings."""
         self._needing: set[str] = set()
         """The sessions that need the user, as the filter ``is:needs_you`` has it."""
         self._new: set[str] = set()
@@ -201,7 +193,7 @@ class RowModel:
             return False
         return self.update(over, (), now, hold, keep, settle=True)
 
-    def set_level(self, level: "TwoLines") -> bool:
+    def set_level(self, level: TwoLines) -> bool:
         """Give these sessions' rows two lines, and the others one; return whether that changed anything."""
         if level == self.level:
             return False
@@ -225,7 +217,7 @@ class RowModel:
     @property
     def headings(self) -> int:
         """The number of headings."""
-        return len(self._rows) - sum(row.session is not None for row in self._rows)
+        return len(self._headed)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only the sessions that pass the filter (None shows all), in another order if one is given."""
@@ -321,6 +313,10 @@ class RowModel:
         """The first line of a row."""
         return self._tops[position]
 
+    def place(self, position: int) -> tuple[int, int]:
+        """Return the number of a session's row among those of sessions, and how many there are."""
+        return position + 1 - bisect_left(self._headed, position), len(self._rows) - len(self._headed)
+
     def find(self, line: int) -> tuple[int, int] | None:
         """The row on a line, and the line's number within the row; None below the last row."""
         if not 0 <= line < self.height:
@@ -396,6 +392,7 @@ class RowModel:
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
+        self._headed = [position for position, row in enumerate(self._rows) if row.session is None]
         self._stack()
 
     def _stack(self) -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model.session import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
-from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table.row_model import Chooser, Density, RowModel, TwoLines, level_for
+from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, TwoLines, heading_key
+from agentdash.widgets.table.row_model import Chooser, Density, RowModel, level_for
 
 NOW = 10_000_000
 
