@@ -67,6 +67,8 @@ class RowModel:
         """The row that stays shown although the filter excludes it."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
+        self._headed: list[int] = []
+        """The positions of the headings."""
         self.lines = 1
         """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
@@ -194,7 +196,7 @@ class RowModel:
     @property
     def headings(self) -> int:
         """The number of headings."""
-        return len(self._rows) - sum(row.session is not None for row in self._rows)
+        return len(self._headed)
 
     def choose(self, chooser: Chooser | None, now: int, arrangement: Arrangement | None = None) -> None:
         """Show only the sessions that pass the filter (None shows all), in another order if one is given."""
@@ -290,6 +292,10 @@ class RowModel:
         """The first line of a row."""
         return self._tops[position]
 
+    def place(self, position: int) -> tuple[int, int]:
+        """Return the number of a session's row among those of sessions, and how many there are."""
+        return position + 1 - bisect_left(self._headed, position), len(self._rows) - len(self._headed)
+
     def find(self, line: int) -> tuple[int, int] | None:
         """The row on a line, and the line's number within the row; None below the last row."""
         if not 0 <= line < self.height:
@@ -363,6 +369,7 @@ class RowModel:
     def _arrange(self, hold: str | None = None) -> None:
         self._rows, self._strays = self._made(hold), {hold} if hold is not None else set()
         self._positions = {row.key: position for position, row in enumerate(self._rows)}
+        self._headed = [position for position, row in enumerate(self._rows) if row.session is None]
         self._stack()
 
     def _stack(self) -> None:
