@@ -870,6 +870,35 @@ async def edits_a_file_and_copies_its_path(d, keys):
     await d.until(lambda: d.programs == [["nano", path]])
 
 
+@scenario("files.next", "files.previous", "diffs.next", "diffs.previous")
+async def goes_to_the_other_file(d, keys):
+    screen = await changes(d, keys)
+    seen = []
+    for name in ("files.next", "files.previous"):
+        await keys(name)
+        seen.append(screen.files.cursor)
+    await keys("files.open")
+    await d.until(lambda: screen.pane.has_focus)
+    for name in ("files.next", "files.previous", "diffs.next", "diffs.previous"):
+        await keys(name)
+        cursor = 1 - seen[-1]
+        await d.until(lambda cursor=cursor: screen.files.cursor == cursor)
+        seen.append(screen.files.cursor)
+    assert seen == [1, 0, 1, 0, 1, 0]
+
+
+@scenario("files.search", "files.next_match", "files.previous_match")
+async def searches_in_the_diffs(d, keys):
+    screen = await changes(d, keys)
+    await keys("files.search")
+    await d.press("e", "enter")
+    await d.until(lambda: screen.pane.at == 0 and len(screen.pane.matches) > 1)
+    await keys("files.next_match")
+    await d.until(lambda: screen.pane.at == 1)
+    await keys("files.previous_match")
+    await d.until(lambda: screen.pane.at == 0)
+
+
 @scenario("files.look_again")
 async def looks_again(d, keys):
     await changes(d, keys)

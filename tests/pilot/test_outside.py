@@ -351,7 +351,7 @@ async def test_changes_open_from_the_table_and_go_back_there(close, size, dashbo
     async with dashboard(size=size) as d:
         await d.press("c")
         await d.screen(ChangesScreen)
-        await d.shows("No edits by this agent.")
+        await d.shows("No changes.")
         await d.press(close)
         await d.until(lambda: d.app.screen is d.main)
         assert d.app.focused is d.main.table

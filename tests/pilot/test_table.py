@@ -359,7 +359,7 @@ async def test_the_split_moves_and_is_remembered(dashboard, manager):
 async def test_one_pane_takes_the_whole_screen_and_gives_it_back(dashboard):
     async with dashboard() as d:
         await d.press("plus")
-        await d.until(lambda: d.main.pane.size.width == 160)
+        await d.until(lambda: d.main.pane.size.width == 158)
         assert not d.main.detail.display
         await d.press("enter")
         await d.until(lambda: d.main.detail.display)

@@ -9,6 +9,7 @@ from those.  ``keymap`` has the keys in force.
 
 from collections.abc import Iterable
 
+from msgspec import structs
 from textual.binding import Binding, BindingType
 
 from agentdash.tui.keys.action import (
@@ -21,6 +22,7 @@ from agentdash.tui.keys.action import (
     Place,
     menu_id,
 )
+from agentdash.widgets.document.diff_pane import DiffPane
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
 from agentdash.widgets.lists.row_list import FileList
@@ -98,7 +100,10 @@ ACTIONS = (
         id="wait_for", keys="m w|f6", label="wait for", help="let the waiting session wait for another one",
         weight=0, on_target=True, changes=True,
     ),
-    Action(id="write_prompt", keys="i", label="prompt", help="send a prompt to the session", weight=5, changes=True),
+    Action(
+        id="write_prompt", keys="i", label="prompt", help="send a prompt to the session", weight=5, changes=True,
+        where=EVERYWHERE | CHANGES,
+    ),
     Action(
         id="template", keys="m t|f8", label="template",
         help="write from a template, filled in for the session", weight=0,
@@ -214,7 +219,7 @@ ACTIONS = (
         id="back", keys="escape", label="back", help="back (never stops a session or quits)", weight=0, fixed=True
     ),
     Action(
-        id="help", keys="question_mark", label="help", help="keyboard help", weight=6, where=EVERYWHERE | {Place.USAGE}
+        id="help", keys="question_mark", label="help", help="keyboard help", weight=6, where=EVERYWHERE | OTHER_SCREENS
     ),
     Action(id="quit", keys="q", label="quit", help="quit (sessions keep running)", weight=7),
 )  # fmt: skip
@@ -296,6 +301,11 @@ MATCHES = frozenset({"steps.next_match", "steps.previous_match"})
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")
     for name, keys, label, help_, does in (
+        ("next", "J", "next file", "next file", "file(1)"),
+        ("previous", "K", "previous file", "previous file", "file(-1)"),
+        ("search", "slash", "search", "search in the diffs of the file", "search"),
+        ("next_match", "n", "next", "next match (during a search)", "match(1)"),
+        ("previous_match", "N", "previous", "previous match (during a search)", "match(-1)"),
         ("edit", "e,v", "editor", "open the file in $EDITOR", "edit"),
         ("copy", "y", "copy path", "copy the path", "copy"),
         ("step", "number_sign", "go to step", "go to the last step that touched it", "step"),
@@ -372,9 +382,20 @@ STEPS_KEYS = (
         for group in GROUPS
     ),
 )  # fmt: skip
-LINES_KEYS = _declared(VirtualList.BINDINGS, Place.STEPS, Place.STEP, Place.FILES, Place.DIFFS)
-STEP_KEYS = _declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS)
+_OTHERS_IN_DIFFS = ("lines.down", "lines.up", "step.next", "step.previous")
+"""Actions whose keys go from file to file in the changes."""
+
+
+def _not_in_changes(actions: Iterable[Action]) -> tuple[Action, ...]:
+    return tuple(
+        structs.replace(one, where=one.where - CHANGES) if one.id in _OTHERS_IN_DIFFS else one for one in actions
+    )
+
+
+LINES_KEYS = _not_in_changes(_declared(VirtualList.BINDINGS, *READING, *CHANGES))
+STEP_KEYS = _not_in_changes(_declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS))
 FILES_KEYS = _declared(FileList.BINDINGS, Place.FILES)
+DIFF_KEYS = _declared(DiffPane.BINDINGS, Place.DIFFS)
 PROMPT_KEYS = (
     Action(id="prompt.send", keys="enter", help="send", where=frozenset({Place.PROMPT}), weight=0, fixed=True),
     *_declared(PromptBox.BINDINGS, Place.PROMPT),
@@ -385,7 +406,7 @@ REGISTRY = {
     action.id: action
     for actions in (
         ACTIONS, MENU_ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS,
-        VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
+        VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS, FILES_KEYS, DIFF_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
     )
     for action in actions
 }  # fmt: skip

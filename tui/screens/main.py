@@ -416,7 +416,8 @@ class MainScreen(SessionScreen):
     @on(SessionTable.Marked)
     def show_words(self) -> None:
         """Update counts, headline, the prompt's label and the valid keys."""
-        self.status.show(self._tally, self.where, self._plans.words)
+        place = "" if self.pane.bar.display else self.table.cursor_place
+        self.status.show(self._tally, self.where, self._plans.words, place)
         self.show_texts(self.detail, self.current, self.target)
         self._show_preview()
         super().show_words()

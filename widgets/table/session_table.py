@@ -13,6 +13,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.rules.attention import is_to_visit
+from agentdash.widgets.drawing.text_lines import place_of
 from agentdash.widgets.table.ordering import Arrangement
 from agentdash.widgets.table.row_canvas import RowCanvas
 from agentdash.widgets.table.row_model import Chooser
@@ -114,6 +115,13 @@ class SessionTable(RowCanvas):
     def selected(self) -> Session | None:
         """The current state of the session under the cursor."""
         return self._rows.get(self._cursor)
+
+    @property
+    def cursor_place(self) -> str:
+        """The number of the row under the cursor, and of all rows: ``12/26``."""
+        position = self._rows.position(self._cursor)
+        number, count = self._rows.place(position or 0)
+        return place_of(number if self.selected is not None and position is not None else None, count)
 
     @property
     def group(self) -> list[Session]:

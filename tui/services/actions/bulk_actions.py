@@ -17,6 +17,7 @@ from agentdash.tui.texts import act_texts
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.tui.texts.act_texts import Said
 from agentdash.tui.texts.takeover_texts import put_away_warning
+from agentdash.widgets.drawing.text_lines import CommandLine, TitledLine
 
 LISTED = 50
 """Maximum number of sessions that a question lists."""
@@ -257,7 +258,7 @@ class BulkActions(Actions):
         """Ask a question that lists the sessions; return whether the user agreed."""
         with self._app.keys_held():
             question = f"{verb} {units.count(len(sessions), 'session')}{how}?"
-            lines = [texts.listed(session) for session in sessions[:LISTED]]
+            lines: list[str | CommandLine | TitledLine] = [*texts.listing(sessions[:LISTED])]
             lines += [f"and {len(sessions) - LISTED:,} more"] if len(sessions) > LISTED else []
             answer = self._app.push_screen(
                 ConfirmScreen(question, lines, consequence, verb.partition(" ")[0].lower()), wait_for_dismiss=True

@@ -116,7 +116,7 @@ class PromptActions(Actions):
         with self._app.keys_held():
             screen = ConfirmScreen(
                 f'Interrupt "{texts.title(session)}"?',
-                [texts.listed(session)],
+                texts.listing([session]),
                 prompt_texts.interrupt_effect(session),
                 "interrupt",
             )

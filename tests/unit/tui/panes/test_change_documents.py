@@ -3,7 +3,7 @@
 from agentdash.sessions.model.session import StepStatus
 from agentdash.sessions.runner.git.git_process import GitAnswer
 from agentdash.sessions.service.changes.model import Edit, FileChanges, GitReport, GitTotals, SessionChanges
-from agentdash.tui.panes.change_documents import file_document, title
+from agentdash.tui.panes.change_documents import ChangedFile, file_document, title
 from agentdash.tui.render.sessions.changes import changes_text, file_diffs
 from agentdash.tui.render.style import Style
 
@@ -24,7 +24,7 @@ def both(changes: SessionChanges) -> tuple[str, str]:
 
 def diffs(one: FileChanges) -> tuple[str, str]:
     """All lines about one file on the screen and of the verb."""
-    document = file_document(one, None)
+    document = file_document(ChangedFile(None, one), SessionChanges(session="s", cwd="/w"), None)
     rows = [row for item in range(len(document)) for row in document.rows(item, 80)]
     return "\n".join("".join(text for text, _ in row) for row in rows), "\n".join(file_diffs(one, Style(), None))
 
