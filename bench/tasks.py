@@ -8,6 +8,7 @@ Words that the user types count as no key.  A task that does not reach its resul
 import asyncio
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
 
 from measure import table
 from msgspec import Struct
@@ -117,7 +118,7 @@ def _changes_shown(desk: Desk) -> bool:
 
 
 def _exported(desk: Desk) -> bool:
-    return "Wrote " in desk.text
+    return any(desk.store.scratch.glob("*.md"))
 
 
 def _all_read(desk: Desk) -> bool:
@@ -227,7 +228,7 @@ def main(wanted: Sequence[str]) -> None:
     """Drive all tasks, or those whose names contain one of the words; print the numbers of keys."""
     rows = []
     tasks = [task for task in TASKS_OF_A_DAY if not wanted or any(word in task.name for word in wanted)]
-    with day() as store:
+    with day() as store, chdir(store.scratch):
         for task in tasks:
             before, now = WAYS[task.name]
             screen = asyncio.run(drive(task, now, store))
