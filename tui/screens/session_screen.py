@@ -178,7 +178,8 @@ class SessionScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Redraw the lines that depend on the width."""
-        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
+        width, height = self.app.size
+        self.too_small.update(f"Terminal too small: {width}x{height} (minimum 30x8).")
         self.call_after_refresh(self.show_words)
 
     def show_texts(self, pane: SessionPane, session: Session | None, target: ActionTarget) -> None:

@@ -93,6 +93,9 @@ class RowList(VirtualList, can_focus=False):
             self.post_message(self.Highlighted())
 
 
+_PAGES = 4
+
+
 class DialogList(RowList, can_focus=True, inherit_bindings=False):
     """Lines that are cut to the width; the cursor is pale while another widget of the dialog has the keys."""
 
@@ -104,6 +107,13 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
     def rows(self, item: int, width: int) -> list[Row]:
         """The lines of an item, each cut to the width."""
         return [cut_row(row, width) for row in super().rows(item, width)]
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """The cells of the widest item of the first pages, with those that stay free at its right."""
+        items = range(min(self.count(), _PAGES * viewport.height))
+        lines = (row for item in items for row in self.rows(item, container.width))
+        widest = max((sum(cell_width(text) for text, _ in row) for row in lines), default=cell_width(self.note))
+        return min(widest + 2, container.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
         """The lines of all items, counted up to the height of the terminal; one line for the note."""

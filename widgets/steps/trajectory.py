@@ -11,6 +11,7 @@ from textual.strip import Strip
 from agentdash.sessions.model.session import Step
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.text_lines import place_of
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
 from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps
 from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread
@@ -97,6 +98,11 @@ class Trajectory(VirtualList):
     def cursor(self) -> int:
         """The number of the step under the cursor."""
         return self._cursor
+
+    @property
+    def cursor_place(self) -> str:
+        """The number of the shown step under the cursor, and of all shown steps: ``3/41``."""
+        return place_of(self._list.position(self._cursor) + 1, len(self._list))
 
     @property
     def groups(self) -> frozenset[str]:
