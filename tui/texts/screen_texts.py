@@ -212,9 +212,9 @@ def asks_nothing(session: Session) -> str:
     return Said(session, " no longer waits for an answer.")
 
 
-def quoted(text: str) -> str:
-    """Return a prompt on one line in quotation marks."""
-    return f'"{one_line(text, 60)}"'
+def quoted(text: str, cells: int = 60) -> str:
+    """Return a prompt or a title on one line of at most these cells, in quotation marks."""
+    return f'"{one_line(text, cells)}"'
 
 
 _WHY_NOT = {
