@@ -213,9 +213,8 @@ def written(keys: Keys) -> str:
 async def drive(task: Task, keys: Keys, store: Store) -> str:
     """Drive a task in a dashboard of its own; return "" if it reached its result, else its screen."""
     with store.copy() as manager:
-        for name, session_id in store.ids.items():
-            if name not in task.unread:
-                manager.housekeeping.mark_seen(session_id)
+        read = [session_id for name, session_id in store.ids.items() if name not in task.unread]
+        manager.housekeeping.mark_all_seen(read, seen=True)
         ids = store.ids | task.prepare(manager, store)
         async with opened(manager, store, ids) as desk:
             await desk.until(lambda: task.ready(desk))
