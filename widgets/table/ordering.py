@@ -5,7 +5,7 @@ happened to it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -48,6 +48,17 @@ def section(session: Session) -> Section:
     if session.put_away:
         return Section.ARCHIVED if session.deleted_at is None else Section.DELETED
     return Section.PINNED if session.pinned_at is not None else _OF_URGENCY[urgency(session)]
+
+
+class TwoLines(IntEnum):
+    """The sessions that have rows of two lines, each with those before it."""
+
+    NONE = 0
+    NEEDS = 1
+    """Those that need the user."""
+    WORKS = 2
+    """Those at work."""
+    ALL = 3
 
 
 Key = tuple[Any, ...]
@@ -259,7 +270,7 @@ def _sections(
 ) -> Iterator[Row]:
     members: dict[Section, list[str]] = {}
     visits: dict[Section, int] = {}
-    """What each section counts beyond its rows, or less."""
+    """The rows of a section that another one counts, or the other way round, by its section."""
     for session in ordered:
         own = section_of(session)
         kept = held[1] if held is not None and held[0] == session.id else own

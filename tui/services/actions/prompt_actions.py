@@ -84,8 +84,9 @@ class PromptActions(Actions):
             if choice is None:
                 return False
             allow = choice
-        retry = self._access.manager("retry").prompts.retry
-        sent = await self._requests.ask(lambda: retry(session.id, allow_denied=allow))
+        sent = await self._requests.ask(
+            lambda: self._access.manager("retry").prompts.retry(session.id, allow_denied=allow)
+        )
         if sent is not None:
             self._requests.show_message(act_texts.retried(sent))
         return sent is not None
@@ -194,8 +195,9 @@ class Broadcasts(Actions):
         ]
         self._unfinished = (what, key) if refused else ("", "")
         self._requests.show_message(act_texts.did("Sent to", reached))
+        marks = self._bulk.marks_left(one.session.id for one in outcomes if one.error is not None)
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused]))
+            self._requests.show_error("\n".join([f"{len(refused)} failed:{marks}", *refused]))
         return bool(reached)
 
 
