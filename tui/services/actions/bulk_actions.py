@@ -61,6 +61,7 @@ class BulkActions(Actions):
                 lambda: self._access.manager("stop all").stop_all(ids, StopHow(now=now))
             )
         self._requests.show_message(stopped(receipts or [], running))
+        self.desk.did("stop")
         return True
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
