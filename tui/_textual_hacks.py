@@ -13,6 +13,7 @@ from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual._parser import ParseEOF, ParseTimeout
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.containers import Vertical
 from textual.drivers import linux_driver
 from textual.geometry import Size
 from textual.screen import Screen
@@ -82,12 +83,16 @@ def set_size_classes(screen: Screen[Any]) -> None:
     its handlers decide by its classes would be decided for the old size.
     """
     app = screen.app
-    now: set[str] = set()
-    every: list[tuple[int, str]] = []
-    for cells, breakpoints in zip(app.size, (app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), strict=True):
-        now |= screen._get_breakpoint_classes(cells, breakpoints)
-        every += breakpoints
-    screen.update_classes({name: name in now for _, name in every}, animate=False)
+    breakpoints = (app.HORIZONTAL_BREAKPOINTS or [], app.VERTICAL_BREAKPOINTS or [])
+    now = {name for cells, ones in zip(app.size, breakpoints, strict=True)
+           for name in screen._get_breakpoint_classes(cells, ones)}  # fmt: skip
+    screen.update_classes({name: name in now for ones in breakpoints for _, name in ones}, animate=False)
+
+
+class OwnWidth(Vertical):
+    """A column that chooses its width itself: Textual gives one with children that fill it all the width there is."""
+
+    _has_relative_children_width = False
 
 
 def send_every_resize(screen: Screen[Any]) -> None:

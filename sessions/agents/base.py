@@ -162,6 +162,7 @@ class Agent(ABC):
     forks: ClassVar[capabilities.Forks | None] = None
     interface: ClassVar[capabilities.Interface | None] = None
     live: ClassVar[capabilities.Live | None] = None
+    images: ClassVar[capabilities.Images | None] = None
     use: ClassVar[capabilities.Use | None] = None
     plan: ClassVar[capabilities.Plan | None] = None
     own_files: ClassVar[capabilities.OwnFiles | None] = None

@@ -173,6 +173,17 @@ class Live(Struct, frozen=True, kw_only=True):
     """True if it compacts the conversation on request, without wishes for the summary."""
 
 
+class Images(Struct, frozen=True, kw_only=True):
+    """Images in prompts."""
+
+    transports: frozenset[str]
+    """The transports of the processes that take them; the empty one for a process of one turn."""
+    most_bytes: int
+    """Bytes of all images of a prompt."""
+    arguments: "Callable[[tuple[str, ...], Sequence[str]], tuple[str, ...]] | None" = None
+    """Adds image files to the argv of a process of one turn; a live process gets them by its dialogue."""
+
+
 class Use(Struct, frozen=True, kw_only=True):
     """The tokens and the cost of a turn."""
 

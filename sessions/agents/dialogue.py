@@ -14,6 +14,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from agentdash.sessions.rules.asks.model import Answer, Ask
+from agentdash.sessions.rules.prompts.images import Picture
 
 
 class Delivery(StrEnum):
@@ -141,6 +142,13 @@ class Dialogue(ABC):
     @abstractmethod
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return the line that sends a prompt; ``attempt`` counts from 1 for each key."""
+
+    def prompt_with(self, key: str, attempt: int, text: str, pictures: Sequence[Picture]) -> bytes:  # noqa: ARG002
+        """Return the line that sends a prompt with images, whose marks are in the text; without them if it takes none.
+
+        The first arguments are those of :meth:`prompt`.
+        """
+        return self.prompt(key, attempt, text)
 
     def compact(self, key: str, attempt: int) -> bytes | None:  # noqa: ARG002
         """Return the line that begins a turn that compacts the conversation; None if a prompt does.

@@ -79,6 +79,8 @@ class Session(Struct, frozen=True, kw_only=True):
     seen_at: int | None = None
     seen_steps: int | None = None
     """Number of its steps the user has seen; None if the session was never opened, or the count was not recorded."""
+    handled_at: int | None = None
+    """Time at which the user marked it read, or dealt with its end, UTC ms; to open it is not enough."""
     archived_at: int | None = None
     """Time at which the user archived it: kept, but hidden from lists."""
     stuck: str | None = None
@@ -111,6 +113,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """Number of prompts of which it is not known whether the agent got them."""
     asking: int = 0
     """Number of asks of the agent that wait for an answer."""
+    waits_since: int | None = None
+    """Time at which the oldest of them was asked, UTC ms; None if none waits."""
     warm_since: int | None = None
     """Time since which its agent's process waits for prompts, UTC ms; None if it works, or there is none."""
     mode: str | None = None
@@ -183,7 +187,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def asks_user(self) -> bool:
-        """True if it is done, its last message asks the user something, and the user has not opened it since."""
+        """True if it is done, its last message asks the user something, and the user has not dealt with it since."""
         return self.asks is not None and self.status is Status.DONE and self.attention
 
     @property
@@ -193,7 +197,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def attention(self) -> bool:
-        """True if it is waiting, failed, lost, done or stopped by a limit, unseen by the user, and not for its lead.
+        """True if it waits or ended, is new to the user (:attr:`is_new_end`), and is not for its lead.
 
         :func:`..rules.attention.attention` gives the reason, and also covers running sessions.
         """
@@ -203,11 +207,14 @@ class Session(Struct, frozen=True, kw_only=True):
     def is_new_end(self) -> bool:
         """True if it waits or ended, and the user has not opened it since; also if its lead can see to it.
 
-        A stop of the user or of its lead is known; one by a limit, the system or agentdash is not.
+        A stop of the user or of its lead is known; one by a limit, the system or agentdash is not.  A failure and a
+        question stay new until the user deals with them (:attr:`is_handled`): to open them is not enough.
         """
         if self.status is Status.STOPPED:
-            return self.stopped_by is not None and not self.stopped_by.knows and self.is_unseen
-        return self.status in (Status.WAITING, Status.FAILED, Status.DONE, Status.LOST) and self.is_unseen
+            return self.stopped_by is not None and not self.stopped_by.knows and not self.is_handled
+        if self.status in (Status.FAILED, Status.LOST) or (self.status is Status.DONE and self.asks is not None):
+            return not self.is_handled
+        return self.status in (Status.WAITING, Status.DONE) and self.is_unseen
 
     @property
     def left_to_lead(self) -> bool:
@@ -219,6 +226,24 @@ class Session(Struct, frozen=True, kw_only=True):
     def is_unseen(self) -> bool:
         """True if the user has not opened it since its last change."""
         return self.seen_at is None or self.seen_at < self.updated_at
+
+    @property
+    def is_handled(self) -> bool:
+        """True if the user marked it read, or dealt with it, since its last change."""
+        return self.handled_at is not None and self.handled_at >= self.updated_at
+
+    @property
+    def standing_since(self) -> int:
+        """Time since which it waits, is stuck, works or has ended, UTC ms: from it the age of its row counts."""
+        if self.taken_by is not None and not self.put_away:
+            return self.taken_by.since
+        if self.waits_since is not None and (self.status is Status.WAITING or self.status.ended):
+            return self.waits_since
+        if self.is_stuck:
+            return self.stuck_at or self.updated_at
+        if self.status in (Status.STARTING, Status.RUNNING, Status.FINISHING):
+            return self.started_at or self.created_at
+        return self.last_sign_at
 
     @property
     def last_sign_at(self) -> int:
@@ -234,8 +259,14 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def all_seen(self) -> bool:
-        """True if the read marker covers every step; otherwise opening the session moves the marker."""
+        """True if nothing of it is new to the user; otherwise it can be marked read."""
         return not self.is_new_end and self.seen_steps is not None and self.seen_steps >= self.steps
+
+    @property
+    def all_opened(self) -> bool:
+        """True if the read marker covers every step and its end; otherwise opening the session moves the marker."""
+        all_read = self.seen_steps is not None and self.seen_steps >= self.steps
+        return all_read and not (self.is_new_end and self.is_unseen)
 
 
 class Stopping(Struct, frozen=True, kw_only=True):

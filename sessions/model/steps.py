@@ -29,9 +29,10 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """The outcome of a step, or that it is still running."""
+    """The outcome of a step, or that it is still running or waits for the user's decision."""
 
     RUNNING = "running"
+    WAITING = "waiting"
     OK = "ok"
     FAILED = "failed"
     DECLINED = "declined"
@@ -91,6 +92,10 @@ class Step(Struct, frozen=True, kw_only=True):
     at: int | None = None
     """Arrival of its first line, UTC ms; None if no clock was running."""
     ended_at: int | None = None
+    asked_at: int | None = None
+    """Time at which the agent last asked whether it may do this, UTC ms; None if it did not ask."""
+    decided_at: int | None = None
+    """Time of the decision about that, UTC ms: the step began then; None if there was none."""
     sender: str | None = field(default=None, name="from")
     """``agentdash`` if it wrote the prompt, such as one that wakes a lead, :data:`OTHER_PROGRAM` if the prompt did not
     come through agentdash; None for other prompts and other steps."""
@@ -122,11 +127,21 @@ class Step(Struct, frozen=True, kw_only=True):
     """Characters omitted from its texts, because a list does not need them."""
 
     @property
+    def is_open(self) -> bool:
+        """True if it runs, or waits for the user's decision."""
+        return self.status in (StepStatus.RUNNING, StepStatus.WAITING)
+
+    @property
+    def began_at(self) -> int | None:
+        """Time from which its duration counts, UTC ms: that of the decision, if it asked; None if it is not known."""
+        return self.at if self.asked_at is None else self.decided_at
+
+    @property
     def lacks_diffs(self) -> bool:
         """True if it changed files, has ended, and no diff of any of them is known."""
         return (
             bool(self.changes)
-            and self.status is not StepStatus.RUNNING
+            and not self.is_open
             and not any(change.diff or change.added is not None for change in self.changes)
         )
 

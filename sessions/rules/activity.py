@@ -47,9 +47,9 @@ class ActivityWatch:
                     del self._plans[next(iter(self._plans))]
         elif step.kind in _SHOWN:
             before = self._open.pop(step.index, None)
-            running = step.status is StepStatus.RUNNING
-            self._last = Activity(step.kind, _text(step), before.since if before is not None else now, running)
-            if running and len(self._open) < _MOST_OPEN:
+            since = max(before.since, step.decided_at or 0) if before is not None else now
+            self._last = Activity(step.kind, _text(step), since, step.is_open)
+            if step.is_open and len(self._open) < _MOST_OPEN:
                 self._open[step.index] = self._last
 
 

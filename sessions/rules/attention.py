@@ -169,11 +169,9 @@ _UNRECORDED = {
 
 def _since(session: Session, kind: AttentionKind) -> int:
     """Return the time from which the session needs attention, UTC ms."""
-    if kind is AttentionKind.STUCK:
-        return session.stuck_at or session.updated_at
-    if session.status in (Status.RUNNING, Status.WAITING):
-        return session.last_sign_at
-    return session.ended_at or session.updated_at
+    if kind in (AttentionKind.STUCK, AttentionKind.WAITING):
+        return session.standing_since
+    return session.last_sign_at if session.status is Status.RUNNING else session.ended_at or session.updated_at
 
 
 def silence(milliseconds: int) -> str:
@@ -243,6 +241,20 @@ def is_to_visit(session: Session) -> bool:
     return kind_of_need(session, session.last_sign_at) is not None
 
 
-def by_urgency(session: Session) -> tuple[bool, Urgency, int, str]:
-    """Return the sort key of the usual order: pinned first, then the most urgent, then the newest."""
-    return session.pinned_at is None, urgency(session), -session.created_at, session.id
+_LATEST = 1 << 43
+"""A time that never comes, UTC ms: the greatest that a rank holds."""
+
+
+def rank(session: Session) -> int:
+    """Return the place of a session in the usual order, the first is the least; pins do not count.
+
+    Those that need the user come first, the longest wait before the others.  Then come those at work, those done and
+    unread, and the others, in each group the last that began or ended before the others.
+    """
+    level, since = max(urgency(session), Urgency.ASKS), min(max(session.standing_since, 0), _LATEST)
+    return level * 2 * _LATEST + (since if level is Urgency.ASKS else _LATEST - since)
+
+
+def by_urgency(session: Session) -> tuple[bool, int, int, str]:
+    """Return the sort key of the usual order: pinned first, then by :func:`rank`."""
+    return session.pinned_at is None, rank(session), -session.created_at, session.id

@@ -244,7 +244,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Session, int], float | None], str, Callab
     "turn": (lambda session, _: session.turn, "=", _count),
     "new": (lambda session, _: session.unread, ">=", _count),
     "steps": (lambda session, _: session.steps, ">=", _count),
-    "age": (lambda session, now: (now - session.last_sign_at) / 1000, "<=", durations.seconds),
+    "age": (lambda session, now: (now - session.standing_since) / 1000, "<=", durations.seconds),
     "time": (_took, ">=", durations.seconds),
 }
 """By field: the value, the comparison for an amount without one, and the parser of the amount."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_PRINTED: dict[type[Struct], frozenset[str]] = {
     Session: frozenset({
         "host", "seen_at", "seen_steps", "stuck", "stuck_at", "denied_names", "stopped_by", "steers", "reported_turn",
-        "woken_turn", "led", "escalated",
+        "woken_turn", "led", "escalated", "handled_at",
     }),
     Step: frozenset({"call_id", "cut"}),
     Ask: frozenset({"key", "unplaced", "each_time", "for_user"}),

@@ -97,6 +97,8 @@ class Start(Struct, frozen=True):
     """The user starts it although the budget of a day or a week is spent."""
     due_at: int | None = None
     """The time (UTC ms) before which it does not start; None to start at once."""
+    images: tuple[str, ...] = ()
+    """The paths of images to add to the prompt."""
 
 
 class WarmSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

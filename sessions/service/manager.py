@@ -27,6 +27,7 @@ from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.runner.base_environment import record
 from agentdash.sessions.runner.caller import Caller, find_caller
 from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.runner.queue.next_turn import with_images
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.service.families.joining import joined, membership, parent_of, source_of
 from agentdash.sessions.service.families.reach import MADE_INSIDE, known_caller, rights_of
@@ -48,6 +49,7 @@ from agentdash.sessions.service.managing.stopping import Stopping
 from agentdash.sessions.service.managing.trusting import ProjectTrust
 from agentdash.sessions.service.prompts.adjusting import SessionAdjuster
 from agentdash.sessions.service.prompts.answering import SessionAsks
+from agentdash.sessions.service.prompts.attaching import attached, has_images
 from agentdash.sessions.service.prompts.compacting import SessionCompactor
 from agentdash.sessions.service.prompts.prompter import Prompter
 from agentdash.sessions.service.prompts.queue import SessionChains, SessionQueue
@@ -161,7 +163,22 @@ class SessionManager(Stopping):
         if (known := self._keyed(start)) is not None:
             return known
         start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
-        return self._begin(structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent)), settings)
+        start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
+        if has_images(start.prompt, start.images, by_user=self.inside is None):
+            return self._begin_with_images(start, settings)
+        return self._begin(start, settings)
+
+    def _begin_with_images(self, start: Start, settings: Loaded) -> Session:
+        """Begin a session with images, which are copied into its folder first."""
+        self.layout.check_writable()
+        agent, folder = agent_named(start.agent), self.layout.session(start.session_id)
+        transport = build_launch(settings.config, start).transport
+        try:
+            text = attached(agent, transport, folder, start.prompt, start.images, start.cwd)
+            return self._begin(structs.replace(start, prompt=text, images=()), settings)
+        finally:
+            if self.store.session(start.session_id) is None:
+                shutil.rmtree(folder.path, ignore_errors=True)
 
     def spawn_copies(self, start: Start) -> list[Session]:
         """Start ``start.copies`` sessions; those that find no free place wait in the queue, in this order.
@@ -252,6 +269,7 @@ class SessionManager(Stopping):
         folder.create()
         record(folder)
         place, host = membership(self.caller, parent, start), processes.host_name()
+        launch = with_images(launch, agent, folder)
         try:
             self.store.create(start, launch, str(uuid.uuid4()), host=host, env=env, membership=place, mark=mark)
         except BaseException as error:

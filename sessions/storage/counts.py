@@ -7,10 +7,10 @@ from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.sessions.storage.database import Database
 
 _COUNT = (
-    "SELECT status, urgency, COUNT(*) AS n, title, task, MAX(created_at)"
-    " FROM sessions WHERE archived_at IS NULL GROUP BY 1, 2 ORDER BY urgency"
+    "SELECT status, urgency, COUNT(*) AS n, title, task, MIN(rank) AS first"
+    " FROM sessions WHERE archived_at IS NULL GROUP BY 1, 2 ORDER BY first"
 )
-"""SQLite takes the columns beside MAX() from the row that has it."""
+"""SQLite takes the columns beside MIN() from the row that has it."""
 
 
 class Counts(Struct, frozen=True, kw_only=True):

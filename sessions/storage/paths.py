@@ -43,6 +43,8 @@ class SessionFolder:
         self.procs = path / "procs.json"
         self.runner_log = path / "runner.log"
         self.identity = path / "session.json"
+        self.images = path / "images"
+        """Copies of the images of its prompts; created with the first one."""
         self.environment = path / "environment"
         """Digests of the environment with which the session began."""
         self.start = path / "start.json"

@@ -108,7 +108,7 @@ LED = (
 
 _NEWEST_TURN = "FROM turns WHERE turns.session = sessions.id AND turns.n = sessions.turn"
 SELECT_SESSION = (
-    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps,"  # noqa: S608
+    "SELECT sessions.*, seen.at AS seen_at, seen.steps AS seen_steps, seen.handled_at,"  # noqa: S608
     " CASE WHEN sessions.parent IS NOT NULL"
     " THEN (SELECT id FROM sessions AS parents WHERE parents.id = sessions.parent) END AS there_parent,"
     f" CASE WHEN sessions.status = '{Status.STOPPED}' THEN (SELECT stop_by {_NEWEST_TURN}) END AS stop_by,"

@@ -56,7 +56,8 @@ CREATE TABLE sessions (
     stuck_at      INTEGER,
     denied        INTEGER NOT NULL DEFAULT 0,   -- what the newest turn was not allowed to do
     pinned_at     INTEGER,
-    urgency       INTEGER,                      -- rules.urgency: its place in the usual order, while it is not archived
+    urgency       INTEGER,                      -- rules.urgency: how urgently it needs the user, while it is not archived
+    rank          INTEGER,                      -- rules.attention.rank: its place in the usual order; written with urgency
     urgency_seq   INTEGER,                      -- the `seq` for which urgency was computed; outdated if it is another
     asks          TEXT,                         -- what the last message of the newest turn asks the user, one line
     activity      TEXT,                         -- rules.activity.Activity: what the agent does now; NULL once it ended
@@ -65,6 +66,7 @@ CREATE TABLE sessions (
     held          TEXT,                         -- why they are not sent when it ends, one line; NULL: they are
     unconfirmed   INTEGER NOT NULL DEFAULT 0,   -- prompts of which it is not known whether the agent got them; by triggers
     asking        INTEGER NOT NULL DEFAULT 0,   -- open rows of `asks`; kept by triggers
+    waits_since   INTEGER,                      -- when the oldest of them was asked; NULL: none is open; kept by triggers
     warm_since    INTEGER,                      -- since when the agent's process waits for prompts; NULL: it does not
     mode          TEXT,                         -- the mode that a live agent took since the start of its newest turn
     context_tokens INTEGER,                     -- tokens of the newest request to the model
@@ -105,7 +107,7 @@ CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_left ON sessions (left) WHERE left > 0;
 CREATE INDEX sessions_warm ON sessions (warm_since) WHERE warm_since IS NOT NULL;
 CREATE INDEX sessions_outdated ON sessions (id) WHERE archived_at IS NULL AND urgency_seq IS NOT seq;
-CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, urgency, created_at DESC, id)
+CREATE INDEX sessions_first ON sessions (pinned_at IS NULL, rank, created_at DESC, id)
     WHERE archived_at IS NULL AND urgency_seq IS seq;
 
 CREATE TABLE turns (
@@ -397,7 +399,8 @@ CREATE TABLE compactions (                       -- each compaction that an agen
 CREATE TABLE seen (
     session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     at      INTEGER NOT NULL,
-    steps   INTEGER                              -- how many steps had been made by then; NULL: not known
+    steps   INTEGER,                             -- how many steps had been made by then; NULL: not known
+    handled_at INTEGER                           -- when the user marked it read or dealt with its end; NULL: never
 ) STRICT;
 
 -- The change feed is kept by the database itself, so that no writer can forget it.
@@ -527,12 +530,12 @@ CREATE TRIGGER prompt_retimed AFTER UPDATE ON prompts WHEN OLD.due_at IS NOT NUL
         WHERE id = NEW.session;
 END;
 CREATE TRIGGER ask_added AFTER INSERT ON asks BEGIN
-    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
-        WHERE id = NEW.session;
+    UPDATE sessions SET (asking, waits_since) = (SELECT COUNT(*), MIN(asked_at) FROM asks
+        WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session;
 END;
 CREATE TRIGGER ask_changed AFTER UPDATE ON asks BEGIN
-    UPDATE sessions SET asking = (SELECT COUNT(*) FROM asks WHERE session = NEW.session AND state = 'open')
-        WHERE id = NEW.session;
+    UPDATE sessions SET (asking, waits_since) = (SELECT COUNT(*), MIN(asked_at) FROM asks
+        WHERE session = NEW.session AND state = 'open') WHERE id = NEW.session;
 END;
 CREATE TRIGGER prompt_confirmed AFTER UPDATE OF state ON prompts
     WHEN NEW.state <> OLD.state AND 'unconfirmed' IN (NEW.state, OLD.state) BEGIN

@@ -54,10 +54,11 @@ _FREE = "(taken_by IS NULL OR json_extract(taken_by, '$.run_id') IN (SELECT valu
 
 
 ALL_SEEN = (
-    "INSERT INTO seen (session, at, steps) SELECT id, ?, steps FROM sessions WHERE id = ?"
-    " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps"
+    "INSERT INTO seen (session, at, steps, handled_at)"
+    " SELECT sessions.id, given.at, steps, given.at FROM sessions, (SELECT ? AS at) AS given WHERE sessions.id = ?"
+    " ON CONFLICT (session) DO UPDATE SET at = excluded.at, steps = excluded.steps, handled_at = excluded.handled_at"
 )
-"""Records that the user has seen all steps of a session at a time (UTC ms)."""
+"""Records that the user has seen all steps of a session at a time (UTC ms), and needs nothing more of its end."""
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -405,19 +406,30 @@ class Store(Queries):
         with self.database.transaction() as db:
             db.executemany(ALL_SEEN, [(now_ms(), session_id) for session_id in session_ids])
 
-    def recall_seen(self, seen: Mapping[str, tuple[int | None, int | None]]) -> None:
-        """Record again in one transaction when the user saw sessions (UTC ms), and how many of their steps."""
+    def mark_handled(self, session_id: str) -> None:
+        """Record that the user dealt with the end of a session; the steps that are read stay the same."""
+        self.database.run(
+            "INSERT INTO seen (session, at, steps, handled_at) SELECT id, created_at, 0, ? FROM sessions WHERE id = ?"
+            " ON CONFLICT (session) DO UPDATE SET handled_at = excluded.handled_at",
+            (now_ms(), session_id),
+        )
+
+    def recall_seen(self, seen: Mapping[str, tuple[int | None, int | None, int | None]]) -> None:
+        """Record again in one transaction when the user saw sessions (UTC ms), how many of their steps, and dealt
+        with their ends (UTC ms)."""
         with self.database.transaction() as db:
             db.executemany("DELETE FROM seen WHERE session = ?", [(key,) for key in seen])
             db.executemany(
-                "INSERT INTO seen (session, at, steps) SELECT id, ?, ? FROM sessions WHERE id = ?",
-                [(at, steps, key) for key, (at, steps) in seen.items() if at is not None],
+                "INSERT INTO seen (session, at, steps, handled_at) SELECT id, ?, ?, ? FROM sessions WHERE id = ?",
+                [(at, steps, handled, key) for key, (at, steps, handled) in seen.items() if at is not None],
             )
 
     def mark_all_unseen(self, session_ids: Iterable[str]) -> None:
         """Record in one transaction that the user has not seen how these sessions ended; their steps stay read."""
         with self.database.transaction() as db:
-            db.executemany("UPDATE seen SET at = 0 WHERE session = ?", [(key,) for key in session_ids])
+            db.executemany(
+                "UPDATE seen SET at = 0, handled_at = NULL WHERE session = ?", [(key,) for key in session_ids]
+            )
 
 
 def touch_children(db: sqlite3.Connection, session_id: str) -> None:

@@ -11,7 +11,7 @@ from msgspec import MsgspecError, structs
 
 from agentdash.sessions.model.clock import now_ms
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.rules.attention import needs_answer, urgency
+from agentdash.sessions.rules.attention import needs_answer, rank, urgency
 from agentdash.sessions.storage.rows import SELECT_SESSION, session_from
 
 OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"
@@ -20,15 +20,15 @@ OUTDATED = "archived_at IS NULL AND urgency_seq IS NOT sessions.seq"
 CURRENT = "archived_at IS NULL AND urgency_seq IS sessions.seq"
 """Sessions in use whose urgency is up to date, as SQL."""
 
-FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, urgency, created_at DESC, sessions.id LIMIT ?"
+FIRST = f"{SELECT_SESSION} WHERE {CURRENT} ORDER BY pinned_at IS NULL, rank, created_at DESC, sessions.id LIMIT ?"
 """The order of :func:`..rules.attention.by_urgency`, read from an index."""
 
 IN_ORDER = f"SELECT COUNT(*) AS n FROM sessions WHERE {CURRENT}"  # noqa: S608
 """The number of sessions in use, as SQL."""
 
 _WRITE = (
-    "UPDATE sessions SET urgency = ?, escalates_at = ?, escalated = ?, urgency_seq = (SELECT seq + 1 FROM counter)"
-    " WHERE id = ?"
+    "UPDATE sessions SET urgency = ?, rank = ?, escalates_at = ?, escalated = ?,"
+    " urgency_seq = (SELECT seq + 1 FROM counter) WHERE id = ?"
 )
 """The trigger of the change feed gives the row this next number as its ``seq``."""
 
@@ -50,7 +50,7 @@ def write_urgency(connection: sqlite3.Connection) -> None:
             at_once = row["escalates_at"] is None and due is not None and due <= now_ms()
             escalated = due is not None and (session.escalated or at_once)
             session = structs.replace(session, escalated=escalated)
-            connection.execute(_WRITE, (urgency(session), due, escalated, row["id"]))
+            connection.execute(_WRITE, (urgency(session), rank(session), due, escalated, row["id"]))
 
 
 def _escalates_at(connection: sqlite3.Connection, session: Session, before: int | None) -> int | None:

@@ -16,7 +16,8 @@ from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, S
 from agentdash.sessions.rules.conversation.shown import FOR_PEOPLE, is_interrupted
 from agentdash.sessions.rules.step_outcome import failed, told_by_program
 from agentdash.sessions.text.json_text import json_text
-from agentdash.sessions.text.units import duration, tokens
+from agentdash.sessions.text.units import age, duration, tokens
+from agentdash.sessions.transcript import questions
 
 ENDINGS = {
     StepStatus.OK: "✓",
@@ -24,6 +25,7 @@ ENDINGS = {
     StepStatus.DECLINED: "⊘ declined",
     StepStatus.INTERRUPTED: "■ interrupted",
     StepStatus.RUNNING: "● running",
+    StepStatus.WAITING: "? waits for you",
 }
 """The endings of steps as marks, and as words where a mark is not enough."""
 
@@ -229,9 +231,15 @@ class Description(Struct, frozen=True):
 
     @property
     def took(self) -> str:
-        """The duration of the step as a text; "" if it is not known."""
-        at, ended_at = self.step.at, self.step.ended_at
-        return "" if at is None or ended_at is None else duration(ended_at - at)
+        """The duration of the step as a text, without its wait for a decision; "" if it is not known."""
+        at, ended_at = self.step.began_at, self.step.ended_at
+        return "" if at is None or ended_at is None else duration(max(0, ended_at - at))
+
+
+def lasts(step: Step, now: int) -> str:
+    """Return for how long an open step has run, or has waited for the user, as a text; "" if that is not known."""
+    since = step.asked_at if step.status is StepStatus.WAITING else step.began_at
+    return age(now - since) if step.is_open and since is not None else ""
 
 
 def describe(step: Step) -> Description:
@@ -240,6 +248,10 @@ def describe(step: Step) -> Description:
 
 
 def _called(step: Step) -> tuple[Block, ...]:
+    if step.tool == questions.TOOL and (text := questions.written(step.arguments, step.output or "")):
+        asked = Prose(text, Voice.AGENT)
+        has_answers = step.status is StepStatus.RUNNING or questions.are_answered(step.arguments, step.output or "")
+        return (asked,) if has_answers else (asked, _output(step, Origin.TOOL))
     return _call(step), _output(step, Origin.SUBAGENT if step.kind is StepKind.SUBAGENT else Origin.TOOL)
 
 
@@ -310,7 +322,7 @@ def _call(step: Step) -> Call:
 
 
 def _output(step: Step, origin: Origin) -> Output:
-    return Output(step.output or "", origin, step.status is not StepStatus.RUNNING, told_by_program(step))
+    return Output(step.output or "", origin, not step.is_open, told_by_program(step))
 
 
 def _tool(step: Step) -> str:

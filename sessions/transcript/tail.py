@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from agentdash.sessions.model.clock import monotonic
-from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.model.session import Step, StepKind
 from agentdash.sessions.transcript.mark_steps import Gap
 from agentdash.sessions.transcript.session_steps import Growth, SessionSteps
 from agentdash.sessions.transcript.snapshot import View
@@ -127,7 +127,7 @@ class StepTail:
         printed = []
         for item in self._items(view, self._next):
             step = self._step(view, item)
-            if step.status is StepStatus.RUNNING:
+            if step.is_open:
                 self._running[item] = step
             printed.append(TailedStep(step, begun=item in self._running))
         self._next = len(view)
@@ -137,12 +137,12 @@ class StepTail:
         printed = []
         for item, earlier in sorted(self._running.items()):
             step = self._step(view, item)
-            ended = step.status is not StepStatus.RUNNING
+            ended, waits = not step.is_open, step.asked_at != earlier.asked_at
             if ended:
                 del self._running[item]
             if step.kind is StepKind.PLAN and step.items == earlier.items:
                 continue
-            if ended or step.kind is StepKind.PLAN:
+            if ended or waits or step.kind is StepKind.PLAN:
                 printed.append(TailedStep(step, begun=not ended))
                 if not ended:
                     self._running[item] = step

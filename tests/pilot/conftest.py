@@ -301,6 +301,8 @@ class Driver:
 
     async def will_run(self, words):
         """Wait until the dialog of a new session shows these words of its command, however its lines are broken."""
+        if not self.app.screen.has_class("-exact"):
+            await self.press("ctrl+o")
 
         def command():
             place = self.app.screen.query_one("#new-plan").region

@@ -6,7 +6,7 @@ from factories import T0
 from agentdash.sessions.model.session import Change, PlanItem, Status, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
 
-AGES = {"waiting1": 4, "failed01": 120, "done0001": 540, "running1": 1, "stopped1": 3600}
+AGES = {"waiting1": 4, "failed01": 3, "done0001": 540, "running1": 1, "stopped1": 3600}
 
 
 def session(sid, status, title, *, created, **own):

@@ -209,7 +209,8 @@ class House(SessionManager):
             db.execute("DELETE FROM seen WHERE session = ?", (one.id,))
             if one.seen_at is not None:
                 db.execute(
-                    "INSERT INTO seen (session, at, steps) VALUES (?, ?, ?)", (one.id, one.seen_at, one.seen_steps)
+                    "INSERT INTO seen (session, at, steps, handled_at) VALUES (?, ?, ?, ?)",
+                    (one.id, one.seen_at, one.seen_steps, one.handled_at),
                 )
             db.execute("UPDATE sessions SET title = title WHERE id = ?", (one.id,))
 

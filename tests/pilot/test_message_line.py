@@ -16,7 +16,8 @@ LONG = "the server refused it because the account that the key belongs to has no
 
 
 def lines(d):
-    return d.text().split("\n")
+    """The lines of the screen, without the blank cell at their beginning."""
+    return [line[1:] for line in d.text().split("\n")]
 
 
 def colour_of(d, text):

@@ -33,8 +33,9 @@ async def test_limits_that_cannot_be_read_are_told_and_start_nothing(dashboard):
 async def test_instructions_and_search_go_with_the_start_and_only_an_agent_that_takes_them_has_their_fields(dashboard):
     async with dashboard() as d:
         screen = await opened(d)
+        await d.press(*"go", *["tab"] * 7, *"be brief", "tab")
         await d.shows("[default]  on   off")
-        await d.press(*"go", *["tab"] * 7, *"be brief", "tab", "tab", "right")
+        await d.press("tab", "right")
         await d.shows(" default  [on]  off")
         await d.press("enter")
         await d.begun("go", "codex", None, "/home/ann/code/api", {"instructions": "be brief", "search": True})
@@ -47,22 +48,39 @@ async def test_instructions_and_search_go_with_the_start_and_only_an_agent_that_
         assert screen is d.app.screen
 
 
-async def test_a_low_screen_shows_the_second_group_on_demand(dashboard):
-    async with dashboard(size=LOW) as d:
+@pytest.mark.parametrize("size", [LOW, (160, 45)])
+async def test_the_optional_fields_are_below_more_until_tab_reaches_them(dashboard, size):
+    async with dashboard(size=size) as d:
         await opened(d)
-        await d.shows("Ctrl+O more")
-        assert "limits " not in d.text()
-        await d.press("ctrl+o", *"a name")
+        await d.shows("more ▸")
+        assert "limits   " not in d.text()
+        await d.press(*["tab"] * 5, *"a name")
         await d.shows("▌title        a name")
-        await d.shows("limits ")
-        assert "Ctrl+O" not in d.text()
+        await d.shows("limits   ")
+        assert "more ▸" not in d.text()
 
 
-async def test_a_tall_screen_shows_all_fields(dashboard):
+async def test_one_sentence_says_what_will_run_and_a_key_shows_the_command(dashboard):
     async with dashboard() as d:
         await opened(d)
-        await d.shows("limits ")
-        assert "Ctrl+O" not in d.text()
+        await d.shows("codex, a process for each turn · workspace-write, refuses more · its own default model · in ")
+        assert "$ codex" not in d.text()
+        await d.press("ctrl+o")
+        await d.will_run("$ codex exec")
+        await d.press("ctrl+o")
+        await d.until(lambda: "$ codex" not in d.text())
+
+
+async def test_the_protocol_of_a_live_agent_is_shown_only_with_the_command(dashboard, manager):
+    manager.reader.settings.path.write_text("[agents.codex]\nmodel = 'gpt-5.5'\n")
+    async with dashboard() as d:
+        await opened(d)
+        await d.shows("codex, live · workspace-write, asks before more · gpt-5.5 · in ")
+        assert "jsonrpc" not in d.text()
+        assert "app-server" not in d.text()
+        await d.press("ctrl+o")
+        await d.shows("app-server")
+        await d.shows('"sandbox":"workspace-write"')
 
 
 async def test_the_folder_field_names_the_key_of_the_recent_folders(dashboard):

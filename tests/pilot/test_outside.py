@@ -351,7 +351,7 @@ async def test_changes_open_from_the_table_and_go_back_there(close, size, dashbo
     async with dashboard(size=size) as d:
         await d.press("c")
         await d.screen(ChangesScreen)
-        await d.shows("No edits by this agent.")
+        await d.shows("No changes.")
         await d.press(close)
         await d.until(lambda: d.app.screen is d.main)
         assert d.app.focused is d.main.table
@@ -387,7 +387,7 @@ async def test_a_name_means_the_row_or_the_step_by_the_place_that_has_the_keys(d
         await d.shows("also add a regression test")
         await d.press("colon", *"copy", "enter")
         await d.until(lambda: d.app.clipboard.startswith("The test read the real clock."))
-        await d.press("enter", "g", "colon", *"copy", "enter")
+        await d.press("enter", "g g", "colon", *"copy", "enter")
         await d.until(lambda: d.app.clipboard.startswith("fix the flaky login test"))
 
 

@@ -115,7 +115,7 @@ async def test_a_preset_whose_agent_is_missing_says_so(dashboard, tmp_path):
         await d.shows("claude is not installed: using another agent.")
 
 
-async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_stays(dashboard, manager, monkeypatch):
+async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_sentence_stays(dashboard, manager, monkeypatch):
     plan = manager.reader.plan
     warning = "The tokens limit is checked only when a turn ends."
     monkeypatch.setattr(manager.reader, "plan", lambda start: structs.replace(plan(start), warnings=(warning,)))
@@ -123,7 +123,7 @@ async def test_a_limit_that_acts_late_is_told_above_the_keys_and_the_command_sta
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.shows(warning)
-        await d.shows("$ codex exec")
+        await d.shows("codex, a process for each turn")
 
 
 async def test_a_limit_that_can_never_act_is_told_and_the_dialog_stays(dashboard, manager, monkeypatch):

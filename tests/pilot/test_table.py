@@ -88,8 +88,8 @@ async def test_what_changes_comes_into_the_filter_and_leaves_it(dashboard):
         await d.press("3")
         await d.until(lambda: table(d) == ["add"])
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
-        await d.until(lambda: table(d) == ["add", "write"])
-        await d.press("j")
+        await d.until(lambda: table(d) == ["write", "add"])  # it has waited longer
+        await d.press("k")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
         await d.until(lambda: table(d) == ["write"])
         await d.shows("failed   1 of 5")
@@ -101,11 +101,11 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
         await d.until(lambda: table(d) == ["add"])
         d.main.table.select("failed01")
         d.manager.put(structs.replace(SESSIONS[1], status=Status.RUNNING))
-        await d.shows("●   2m add dark mode")
+        await d.shows("●   0s add dark mode")
         assert d.main.table.selected.id == "failed01"
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
         await d.shows("failed   2 of 5")
-        await d.press("j")
+        await d.press("k")
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
         await d.shows("failed   1 of 5")
@@ -158,7 +158,8 @@ async def test_the_selected_row_does_not_move_under_the_hand(dashboard, monkeypa
         await d.press("G")
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
-        await d.until(lambda: table(d)[:2] == ["fix", "split"])
+        await d.until(lambda: table(d)[:3] == ["fix", "add", "split"])
+        await d.shows("NEEDS YOU 3")
 
 
 def headed(d, column):
@@ -182,7 +183,7 @@ async def test_groups_and_the_tree_fold(dashboard):
         await d.press("T")
         await d.shows("▾ ~/code/web  1 session · 1 needs you")
         assert not headed(d, "where"), "the heading has the folder"
-        await d.press("g", "enter")
+        await d.press("g g", "enter")
         await d.shows("▸ ~/code/api  5 sessions · 1 needs you")
         await d.press("T")
         await d.shows("▾ claude  2 sessions")
@@ -203,9 +204,21 @@ async def test_w_goes_round_what_needs_somebody(dashboard):
         assert at() == "done0001"
 
 
+async def test_a_failure_that_was_only_opened_needs_the_user_until_it_is_marked_read(dashboard):
+    async with dashboard() as d:
+        d.main.table.select("failed01")
+        await d.press("enter")
+        await d.until(lambda: d.manager.get("failed01").seen_at is not None)
+        await d.shows("NEEDS YOU 2")
+        assert d.manager.get("failed01").attention
+        await d.press("U")
+        await d.until(lambda: d.manager.get("failed01").is_handled)
+        await d.shows("NEEDS YOU 1")
+
+
 async def test_w_says_when_nothing_does(dashboard, manager):
     for one in SESSIONS[:3]:
-        manager.put(structs.replace(one, seen_at=T0 + 1))
+        manager.put(structs.replace(one, seen_at=T0 + 1, handled_at=T0 + 1))
     async with dashboard() as d:
         await d.press("w")
         await d.shows("No other session needs you.")
@@ -219,7 +232,7 @@ async def test_marks_one_by_one_a_range_all_and_none(dashboard):
         await d.shows("2 marked")
         await d.press("escape")
         assert marked() == []
-        await d.press("g", "v", "j", "j")
+        await d.press("g g", "v", "j", "j")
         assert marked() == ["waiting1", "failed01", "running1"]
         await d.press("k", "v", "G")
         assert marked() == ["waiting1", "failed01"]
@@ -346,7 +359,7 @@ async def test_the_split_moves_and_is_remembered(dashboard, manager):
 async def test_one_pane_takes_the_whole_screen_and_gives_it_back(dashboard):
     async with dashboard() as d:
         await d.press("plus")
-        await d.until(lambda: d.main.pane.size.width == 160)
+        await d.until(lambda: d.main.pane.size.width == 158)
         assert not d.main.detail.display
         await d.press("enter")
         await d.until(lambda: d.main.detail.display)
@@ -412,7 +425,7 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
 
 async def test_a_heading_has_no_session(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         assert d.main.table.selected is None
         before = d.manager.rows()
         await d.press("x", "D", "R", "A")
@@ -422,7 +435,7 @@ async def test_a_heading_has_no_session(dashboard):
 
 async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_the_prompt(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         await d.shows("One prompt for all of them")
         assert "Describe a task" not in d.text()
         await d.press("j", "asterisk")
@@ -458,7 +471,7 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         await d.shows("▾ ~/code/api")
         group = {one.id for one in d.main.table.group}
         assert group == {"waiting1", "done0001", "running1", "stopped1"}

@@ -1,21 +1,117 @@
 """The base of dialogs that show a text or a list: a title, the keys below, and the keys that move."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import takewhile
 from typing import ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, Static, TextArea
 
+from agentdash.sessions.text.sanitize import cell_width, cut, one_line
+from agentdash.tui._textual_hacks import OwnWidth
 from agentdash.widgets.lists.row_list import DialogList, Draw, RowList
 
 Result = TypeVar("Result")
+
+_LEAST, _MOST = 40, 116
+"""The least and the most cells of a dialog's text."""
+_FIELD = 72
+"""Cells of a field in which the user writes."""
+_QUOTED = re.compile(r'(.*?")(.*)(".*)', re.DOTALL)
+_KEY = re.compile(
+    r"[^\W_]|[^\w\s]{1,2}|\.\w+|(Ctrl|Shift|Alt)\+\S+|F\d+|Enter|Esc|Tab|Space|Up|Down|Left|Right|PgUp|PgDn"
+)
+"""The names of keys, and the endings of files."""
+
+
+class Kind(StrEnum):
+    """The kind of a dialog: the colour of its border shows it."""
+
+    ENDS = "-ends"
+    """It ends or deletes something."""
+    ASKS = "-asks"
+    """It asks for a decision."""
+    TAKES = "-takes"
+    """It takes a text or a choice."""
+    TELLS = "-tells"
+
+
+class Frame(OwnWidth):
+    """The box of a dialog, as wide as its contents need: it gets wider with them while it is open, not narrower.
+
+    Args:
+        title: a title that is too long loses cells of its quoted name first.
+    """
+
+    def __init__(self, kind: Kind, title: str = "") -> None:
+        super().__init__(classes=f"dialog {kind}")
+        self._cells = _LEAST
+        self.title = title
+
+    def entitle(self, title: str) -> None:
+        """Show another title."""
+        self.title = title
+        self._fit()
+        self.refresh(layout=True)
+
+    def on_resize(self) -> None:
+        """Cut the title to the new width."""
+        self._fit()
+
+    def _fit(self) -> None:
+        title, over = one_line(self.title), cell_width(self.title) - max(1, self.size.width - 2)
+        if over > 0 and self.size.width and (parts := _QUOTED.fullmatch(title)):
+            name = parts[2]
+            title = f"{parts[1]}{cut(name, max(1, cell_width(name) - over))}{parts[3]}"
+        self.border_title = Content(title)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """Return the cells that the title and the widest line need."""
+        wanted = max(cell_width(self.title) + 2, *(_wanted(child, viewport) for child in self.displayed_children))
+        self._cells = max(self._cells, min(wanted, _MOST))
+        return min(self._cells, container.width)
+
+
+def _wanted(widget: Widget, viewport: Size) -> int:
+    """Return the cells that a part of a dialog needs for its lines."""
+    if isinstance(widget, Input | TextArea):
+        return _FIELD
+    if widget.is_container:
+        inside = max((_wanted(child, viewport) for child in widget.displayed_children), default=0)
+        return inside + widget.gutter.width + isinstance(widget, VerticalScroll)
+    return widget.get_content_width(Size(_MOST, 0), viewport) + widget.gutter.width
+
+
+class KeyLine(Static):
+    """The keys of a dialog, in bold, each with its words: ``y stop   n cancel``."""
+
+    def __init__(self, keys: str = "") -> None:
+        super().__init__(keys_in_bold(keys), classes="keys")
+
+    def show_keys(self, keys: str) -> None:
+        """Show other keys."""
+        self.update(keys_in_bold(keys))
+
+
+def keys_in_bold(line: str) -> Content:
+    """Return a line of keys and words; the first words of each part are its keys, if they are names of keys."""
+    parts: list[str | tuple[str, str]] = []
+    for part in re.split(r"( {2,}|, )", line):
+        words = part.split(" ")
+        keys = list(takewhile(_KEY.fullmatch, words))
+        bold = " ".join(keys)
+        parts += [(bold, "bold $foreground"), part[len(bold) :]]
+    return Content.assemble(*parts)
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -38,14 +134,15 @@ class Dialog(ModalScreen[Result | None]):
         Binding("pageup", "page(-1)", "page up", show=False),
     ]
 
+    KIND: ClassVar[Kind] = Kind.TELLS
+
     def __init__(self, title: str, keys: str, *, hint: str = "") -> None:
         super().__init__()
-        self.dialog = Vertical(classes="dialog")
-        self.dialog.border_title = Content(title)
+        self.dialog = Frame(self.KIND, title)
         self.field = Input(placeholder=hint, compact=True)
         """The words of the user that narrow the text."""
         self.field.cursor_blink = False
-        self.keys = Static(keys, markup=False, classes="keys")
+        self.keys = KeyLine(keys)
 
     def compose(self) -> ComposeResult:
         """Yield the field, the body and the keys."""
@@ -92,6 +189,8 @@ class ListDialog(Dialog[Result]):
         hint: the hint in the field; without one there is no field.
         empty: the text in place of an empty list.
     """
+
+    KIND = Kind.TAKES
 
     goes_round: ClassVar[bool] = True
     """The item after the last one is the first."""

@@ -10,10 +10,11 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentdash.tui.dialogs.dialog import Dialog
-from agentdash.tui.keys.action import MENUS, OTHER_SCREENS, READING, Action, Place
+from agentdash.tui.keys.action import CHANGES, MENUS, OTHER_SCREENS, READING, Action, Place
 from agentdash.tui.keys.actions import (
     APP_ACTIONS,
     CHANGES_ACTIONS,
+    DIFF_KEYS,
     FILES_KEYS,
     LINES_KEYS,
     MENU_ACTIONS,
@@ -43,7 +44,14 @@ GROUPS = {
     Place.STEPS: ("steps", (*STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)),
     Place.STEP: ("step pane", STEP_KEYS),
     Place.PROMPT: ("prompt", PROMPT_KEYS),
-    Place.FILES: ("changed files", (*FILES_KEYS, *CHANGES_ACTIONS)),
+    Place.FILES: (
+        "changed files",
+        (*FILES_KEYS, *CHANGES_ACTIONS, *(REGISTRY[name] for name in ("write_prompt", "shell", "lazygit", "help"))),
+    ),
+    Place.DIFFS: (
+        "diffs of a file",
+        tuple(action for action in (*STEP_KEYS, *DIFF_KEYS, *LINES_KEYS) if Place.DIFFS in action.where),
+    ),
     Place.USAGE: ("usage", USAGE_ACTIONS),
 }
 """The keys of each part of the screen, with their heading."""
@@ -141,13 +149,17 @@ def sections(
     keymap: Keymap, place: Place, tour: Labels = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
     """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
-    left_out = {Place.PROMPT} if read_only else set()
+    left_out = {Place.DIFFS, *({Place.PROMPT} if read_only else ())}
     left_out |= set() if table else {Place.TABLE}
     if tour:
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
     heading, actions = GROUPS[place]
     yield heading, _told(keymap, actions)
     allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
+    if place in CHANGES:
+        heading, diffs = GROUPS[Place.DIFFS]
+        yield heading, _told(keymap, diffs)
+        actions = (*actions, *diffs)
     if place in OTHER_SCREENS:
         known = {action.id for action in actions}
         more = (one for one in REGISTRY.values() if place in one.where and one.id not in known)

@@ -8,7 +8,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 
 from agentdash.sessions.text.units import clock
-from agentdash.tui.dialogs.dialog import ListDialog
+from agentdash.tui.dialogs.dialog import Kind, ListDialog
 from agentdash.tui.state.message_log import Entry
 from agentdash.widgets.drawing.spans import Row, wrap
 
@@ -21,6 +21,7 @@ _ROLES = {"error": "failure", "warning": "attention"}
 class LogScreen(ListDialog[None]):
     """Shows the entries, newest first, and below them the end of ``dashboard.log``."""
 
+    KIND = Kind.TELLS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "dismiss(None)", "close", show=False),
         Binding("y", "copy", "copy", show=False),

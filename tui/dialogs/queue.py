@@ -103,7 +103,7 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
 
     def _show(self, under: Unconfirmed | QueuedPrompt | None, now: QueueNow) -> None:
         session, time = now.session, self._clock()
-        self.dialog.border_title = Content(f'Queue of "{texts.title(session)}"')
+        self.dialog.entitle(f'Queue of "{texts.title(session)}"')
         self.dialog.border_subtitle = Content(prompt_texts.queue_holder(session))
         lines = [partial(prompt_texts.unconfirmed_row, prompt, time) for prompt in now.unconfirmed]
         lines += [
@@ -117,7 +117,7 @@ class QueueScreen(ListDialog[tuple[int, QueuedPrompt]]):
         """Show the keys of the prompt under the cursor."""
         if self._now is not None:
             under = self._under
-            self.keys.update(
+            self.keys.show_keys(
                 prompt_texts.queue_keys(
                     self._now.session,
                     on_queued=isinstance(under, QueuedPrompt),

@@ -9,6 +9,7 @@ from those.  ``keymap`` has the keys in force.
 
 from collections.abc import Iterable
 
+from msgspec import structs
 from textual.binding import Binding, BindingType
 
 from agentdash.tui.keys.action import (
@@ -21,6 +22,7 @@ from agentdash.tui.keys.action import (
     Place,
     menu_id,
 )
+from agentdash.widgets.document.diff_pane import DiffPane
 from agentdash.widgets.document.document_pane import DocumentPane
 from agentdash.widgets.inputs.prompt_box import PromptBox, PromptInput
 from agentdash.widgets.lists.row_list import FileList
@@ -68,7 +70,9 @@ CONVERSATION_KEYS = (
 )
 """Name, keys, label, help, weight in the footer, and Textual's action; each changes a session."""
 
-CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo")
+CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo") | {
+    "table.fork", "table.compact",
+}  # fmt: skip
 """The actions that need a session whose agent takes prompts."""
 
 ACTIONS = (
@@ -96,7 +100,10 @@ ACTIONS = (
         id="wait_for", keys="m w|f6", label="wait for", help="let the waiting session wait for another one",
         weight=0, on_target=True, changes=True,
     ),
-    Action(id="write_prompt", keys="i", label="prompt", help="send a prompt to the session", weight=5, changes=True),
+    Action(
+        id="write_prompt", keys="i", label="prompt", help="send a prompt to the session", weight=5, changes=True,
+        where=EVERYWHERE | CHANGES,
+    ),
     Action(
         id="template", keys="m t|f8", label="template",
         help="write from a template, filled in for the session", weight=0,
@@ -139,6 +146,10 @@ ACTIONS = (
         help="go to the step of its lead that started it", weight=2
     ),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
+    Action(
+        id="retry_failed", keys="m R", label="retry failed", weight=0, changes=True,
+        help="retry all failed sessions that are shown (asks first)",
+    ),
     Action(
         id="delete", keys="m D|D", label="delete", help="move the session to the trash (asks first)", on_target=True,
         changes=True,
@@ -208,7 +219,7 @@ ACTIONS = (
         id="back", keys="escape", label="back", help="back (never stops a session or quits)", weight=0, fixed=True
     ),
     Action(
-        id="help", keys="question_mark", label="help", help="keyboard help", weight=6, where=EVERYWHERE | {Place.USAGE}
+        id="help", keys="question_mark", label="help", help="keyboard help", weight=6, where=EVERYWHERE | OTHER_SCREENS
     ),
     Action(id="quit", keys="q", label="quit", help="quit (sessions keep running)", weight=7),
 )  # fmt: skip
@@ -223,6 +234,8 @@ TABLE_ACTIONS = tuple(
         weight=weight,
         where=frozenset({Place.TABLE}),
         does=does,
+        changes=f"table.{name}" in CONVERSATION_IDS,
+        writes=name == "export",
     )
     for name, keys, label, help_, weight, does in (
         ("filter", "slash", "filter", "filter sessions: words, state:failed, cost>1", 5, "filter"),
@@ -240,6 +253,11 @@ TABLE_ACTIONS = tuple(
         ("density", "z d|d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
         ("views", "z v|V", "views", "open or save a view", 0, "views"),
         ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
+        ("archived", "g a", "archive", "archived sessions", 0, "view('archived')"),
+        ("trash", "g t", "trash", "sessions in the trash", 0, "view('trash')"),
+        ("fork", "m f", "fork", "a new session goes on from the last step", 0, "screen.row('fork')"),
+        ("compact", "m c", "compact", "go on from a summary of the conversation", 0, "screen.row('compact')"),
+        ("export", "m s", "export", "export as Markdown, HTML or JSON", 0, "screen.row('export')"),
         ("copy", "y", "copy", "copy the last answer", 3, "screen.row('copy')"),
         ("copy_part", "m y|Y", "copy part", "choose what to copy", 0, "screen.row('copy_part')"),
         ("explain", "g e|equals_sign", "why", "why the session is in this state", 0, "screen.row('explain')"),
@@ -283,6 +301,11 @@ MATCHES = frozenset({"steps.next_match", "steps.previous_match"})
 CHANGES_ACTIONS = tuple(
     Action(id=f"files.{name}", keys=keys, label=label, help=help_, where=CHANGES, does=does, writes=name == "edit")
     for name, keys, label, help_, does in (
+        ("next", "J", "next file", "next file", "file(1)"),
+        ("previous", "K", "previous file", "previous file", "file(-1)"),
+        ("search", "slash", "search", "search in the diffs of the file", "search"),
+        ("next_match", "n", "next", "next match (during a search)", "match(1)"),
+        ("previous_match", "N", "previous", "previous match (during a search)", "match(-1)"),
         ("edit", "e,v", "editor", "open the file in $EDITOR", "edit"),
         ("copy", "y", "copy path", "copy the path", "copy"),
         ("step", "number_sign", "go to step", "go to the last step that touched it", "step"),
@@ -359,9 +382,20 @@ STEPS_KEYS = (
         for group in GROUPS
     ),
 )  # fmt: skip
-LINES_KEYS = _declared(VirtualList.BINDINGS, Place.STEPS, Place.STEP, Place.FILES, Place.DIFFS)
-STEP_KEYS = _declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS)
+_OTHERS_IN_DIFFS = ("lines.down", "lines.up", "step.next", "step.previous")
+"""Actions whose keys go from file to file in the changes."""
+
+
+def _not_in_changes(actions: Iterable[Action]) -> tuple[Action, ...]:
+    return tuple(
+        structs.replace(one, where=one.where - CHANGES) if one.id in _OTHERS_IN_DIFFS else one for one in actions
+    )
+
+
+LINES_KEYS = _not_in_changes(_declared(VirtualList.BINDINGS, *READING, *CHANGES))
+STEP_KEYS = _not_in_changes(_declared(DocumentPane.BINDINGS, Place.STEP, Place.DIFFS))
 FILES_KEYS = _declared(FileList.BINDINGS, Place.FILES)
+DIFF_KEYS = _declared(DiffPane.BINDINGS, Place.DIFFS)
 PROMPT_KEYS = (
     Action(id="prompt.send", keys="enter", help="send", where=frozenset({Place.PROMPT}), weight=0, fixed=True),
     *_declared(PromptBox.BINDINGS, Place.PROMPT),
@@ -372,7 +406,7 @@ REGISTRY = {
     action.id: action
     for actions in (
         ACTIONS, MENU_ACTIONS, PANE_ACTIONS, APP_ACTIONS, TABLE_KEYS, TABLE_ACTIONS, STEPS_KEYS, LINES_KEYS,
-        VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS, FILES_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
+        VIEWER_ACTIONS, STEP_KEYS, PROMPT_KEYS, FILES_KEYS, DIFF_KEYS, CHANGES_ACTIONS, USAGE_ACTIONS,
     )
     for action in actions
 }  # fmt: skip

@@ -34,9 +34,11 @@ FILTERING: Pairs = [("Enter", "apply"), ("Esc", "cancel"), ("Right", "complete")
 ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "history")]
 """The keys of the fields for a search and for the number of a step."""
 CHANGES: Labels = (
-    ("files.open", "diffs"), ("files.edit", "editor"), ("files.copy", "copy path"), ("files.step", "go to step"),
-    ("files.look_again", "refresh"), ("back", "back"),
+    ("files.open", "diffs"), ("write_prompt", "ask about it"), ("files.search", "search"),
+    ("files.next files.previous", "file"), ("help", "help"), ("back", "back"), ("files.edit", "editor"),
+    ("files.copy", "copy path"), ("files.step", "go to step"), ("files.look_again", "refresh"),
 )  # fmt: skip
+IN_DIFFS: Labels = (("files.next_match files.previous_match", "next/previous match"), ("back", "end"))
 USAGE: Labels = (
     ("usage.open", "open"), ("usage.earlier usage.down usage.up usage.later", "move"), ("usage.group", "group"),
     ("help", "help"), ("back", "back"), ("usage.day usage.week usage.month", "period"), ("usage.unit", "cost/tokens"),

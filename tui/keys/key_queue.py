@@ -113,7 +113,7 @@ class Presence:
         shown = (session.id, session.turn) if session is not None and session.status.ended else None
         if shown != self._shown:
             self._shown, self._since = shown, now
-        if session is None or shown is None or session.all_seen or session.put_away:
+        if session is None or shown is None or session.all_opened or session.put_away:
             return False
         need = kind_of_need(session, session.last_sign_at)
         present = now - self._key_at < AT_HAND_SECONDS and now - self._since >= DWELL_SECONDS

@@ -5,12 +5,14 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.prompts.prompter import PromptOptions
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.keys.availability import ActionTarget, can_interrupt, can_prompt
 from agentdash.tui.panes.session_pane import ChosenMode, NextModes, SessionPane
+from agentdash.tui.services.actions.prompt_tools import PromptHelp
 from agentdash.tui.services.actions.session_actions import SessionActions
 from agentdash.tui.texts import prompt_texts
 from agentdash.tui.texts import screen_texts as texts
@@ -197,3 +199,53 @@ class PromptSender:
     async def offer_earlier(self, box: PromptBox) -> None:
         """Let the user go through the recent prompts in a box."""
         box.input.earlier.learn(await self._operations.starting.earlier_prompts())
+
+
+class PromptWays:
+    """The ways of prompts to one session, whichever sessions are chosen.
+
+    Args:
+        pane: the pane that shows the session below another screen.
+        session: returns the session as it is now.
+        go_on: goes to the next session that needs the user.
+    """
+
+    def __init__(
+        self,
+        sender: PromptSender,
+        operations: SessionActions,
+        pane: SessionPane,
+        session: Callable[[], Session],
+        go_on: Callable[[], None],
+    ) -> None:
+        self._sender = sender
+        self._operations = operations
+        self._pane = pane
+        self._session = session
+        self.drafts = operations.desk.drafts
+        self.tools = PromptHelp(operations.writing, lambda: session().cwd, sender.new_start)
+        self.go_on = go_on
+
+    @property
+    def _target(self) -> ActionTarget:
+        session = self._session()
+        return ActionTarget(session, [session], read_only=self._operations.read_only)
+
+    def words(self) -> tuple[str, str]:
+        """Return the effect of sending, and the hint in an empty box."""
+        target = self._target
+        answer, interrupt = map(self._operations.desk.keymap.name, ("answer", "prompt.interrupt"))
+        return self._sender.effect(target, answer), self._sender.hint(target, interrupt)
+
+    def quoted(self, text: str) -> str:
+        """Return a text that an agent wrote so that the session's agent replaces nothing in it."""
+        return agent_named(self._session().agent).expands.inert(text, at_first=True)
+
+    def refusal(self) -> str:
+        """Return why the session takes no prompt; empty if it does."""
+        return self._target.why_not("write_prompt", restore_key=self._operations.desk.keymap.name("undo"))
+
+    def send(self, text: str, *, interrupts: bool) -> None:
+        """Send a text; a text that is not accepted becomes the session's draft again."""
+        sending = self._sender.send(text, self._target, self._pane, interrupts=interrupts)
+        self._operations.desk.app.run_worker(sending, group="send")

@@ -1,11 +1,13 @@
 """The pane of the selected session: its headline, its steps, and a prompt for it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
 from agentdash.sessions.model.session import Session
@@ -17,7 +19,7 @@ from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.services.background import Requests
 from agentdash.tui.services.external_programs import ExternalPrograms
 from agentdash.tui.texts import headline_texts, prompt_texts
-from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.drawing.text_lines import Line, TitleRule
 from agentdash.widgets.inputs.prompt_box import DraftBook, PromptBox
 from agentdash.widgets.steps.filter_line import QueueLines
 from agentdash.widgets.steps.trajectory import Trajectory
@@ -91,9 +93,13 @@ class SessionPane(Vertical):
         id: str = "detail",  # noqa: A002
     ) -> None:
         super().__init__(id=id)
+        self.rule = TitleRule(id="detail-rule")
         self.headline = Line(id="detail-title")
         self.facts = Line(id="detail-facts")
         self.viewer = StepsPane(reader, requests, outside, clock=clock)
+        self.viewer.say_place = self._show_place
+        self._titled: Callable[[str], Content] = Content
+        """Returns the headline with the place of the cursor."""
         self._empty = True
         """True if the pane shows no session."""
         self._lesson = ""
@@ -115,12 +121,27 @@ class SessionPane(Vertical):
         return self.viewer.finder.is_on and self.viewer.has_focus_within
 
     def compose(self) -> ComposeResult:
-        """Yield headline, steps and prompt."""
+        """Yield the rule, headline, steps and prompt."""
+        yield self.rule
         yield self.headline
         yield self.facts
         yield self.viewer
         yield self.queue
         yield self.prompt
+
+    def on_descendant_focus(self) -> None:
+        """Show that the pane has the keys."""
+        self.rule.show_rule(focused=True)
+
+    def on_descendant_blur(self) -> None:
+        """Show that the pane does not have the keys."""
+        self.rule.show_rule(focused=False)
+
+    def _show_place(self) -> None:
+        """Show which step is under the cursor: at the end of the rule, or of the headline if no rule is shown."""
+        place = self.steps.cursor_place
+        self.rule.show_rule(place=place)
+        self.headline.show_text(self._titled("" if self.rule.display else place))
 
     def on_resize(self) -> None:
         """Report the new size, also when the pane appears on a narrow screen."""
@@ -173,18 +194,24 @@ class SessionPane(Vertical):
         self.prompt.input.has_queue = session is not None and session.queued > 0
         width = self.headline.size.width
         if session is None or not width:
-            self.headline.show_text("")
+            self._titled = lambda _: Content("")
+            self._show_place()
             self.facts.show_text("")
             return
         below = self.facts.display
         follow_key = keymap.name("follow")
         turns = self.viewer.growth.turns if self.viewer.growth is not None else ()
         following, mode = self.steps.following, (turns[-1].mode if turns and turns[-1].session == session.id else None)
-        self.headline.show_text(
-            headline_texts.headline(
-                session, width, following=following, follow_key=follow_key, facts=not below, mode=mode
-            )
+        self._titled = partial(
+            headline_texts.headline,
+            session,
+            width,
+            following=following,
+            follow_key=follow_key,
+            facts=not below,
+            mode=mode,
         )
+        self._show_place()
         self.facts.show_text(headline_texts.headline_facts(session, width, mode) if below else "")
 
     def _show_queue(self, session: Session | None, keymap: Keymap) -> None:

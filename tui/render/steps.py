@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from agentdash.sessions.model.session import Change, Step, StepKind
+from agentdash.sessions.model.session import Change, Step, StepKind, StepStatus
 from agentdash.sessions.rules.conversation.shown import IsCut, none_cut
 from agentdash.sessions.rules.conversation.words import turning
 from agentdash.sessions.text.sanitize import clean, one_line, shorten
@@ -106,7 +106,9 @@ def _line(text: str, length: int, style: Style) -> str:
 def _after(text: str, step: Step, described: blocks.Description, style: Style) -> str:
     """Return the text with the outcome and the duration of the step."""
     sign, role = (blocks.ENDINGS[step.status], ENDING_ROLES[step.status]) if step.status else ("", "")
-    tail = " ".join(filter(None, (sign, described.exit_note)))
+    waiting = step.status is StepStatus.WAITING and (step.asked_at or 0) < style.now
+    waits = blocks.lasts(step, style.now) if waiting else ""
+    tail = " ".join(filter(None, (sign, described.exit_note, waits)))
     parts = [
         text,
         style.paint(tail, role) if tail else "",

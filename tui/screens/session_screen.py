@@ -29,7 +29,7 @@ from agentdash.tui.keys.footer import Labels
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.messages import ChangesAsked, ConversationAsked, OtherSessionAsked, SaveAsked
 from agentdash.tui.panes.foot import Foot
-from agentdash.tui.panes.prompt_sender import PromptSender
+from agentdash.tui.panes.prompt_sender import PromptSender, PromptWays
 from agentdash.tui.panes.session_pane import SessionPane
 from agentdash.tui.panes.steps.steps_pane import StepsPane
 from agentdash.tui.screens.answers import Answers
@@ -178,7 +178,8 @@ class SessionScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Redraw the lines that depend on the width."""
-        self.too_small.update(f"Terminal too small: {self.size.width}x{self.size.height} (minimum 30x8).")
+        width, height = self.app.size
+        self.too_small.update(f"Terminal too small: {width}x{height} (minimum 30x8).")
         self.call_after_refresh(self.show_words)
 
     def show_texts(self, pane: SessionPane, session: Session | None, target: ActionTarget) -> None:
@@ -212,7 +213,7 @@ class SessionScreen(Screen[None]):
 
     def mark_seen(self, session: Session) -> None:
         """The user opened the session: clear its attention mark and mark its steps read."""
-        if not session.all_seen and session.deleted_at is None:
+        if not session.all_opened and session.deleted_at is None:
             self.run_worker(self.operations.seen(session))
 
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
@@ -293,8 +294,13 @@ class SessionScreen(Screen[None]):
             return
         from agentdash.tui.screens.changes import ChangesScreen
 
-        screen = ChangesScreen(self._reader, self.requests, self._programs, session, self.keymap)
+        ways = PromptWays(self.sender, self.operations, self.detail, lambda: self._now(session), self.go_on)
+        screen = ChangesScreen(self._reader, self.requests, self._programs, session, ways, self.keymap)
         self.app.push_screen(screen, partial(self._show_step, viewer, session))
+
+    def _now(self, session: Session) -> Session:
+        """Return the newest known form of a session."""
+        return self.current if self.current is not None and self.current.id == session.id else session
 
     def _show_step(self, viewer: StepsPane, session: Session, step: tuple[int, int] | None) -> None:
         """Go to the step that the user chose on the screen of changes; without one, stay where it was opened."""

@@ -35,7 +35,7 @@ LEAST_SECONDS = 3.0
 _LIST_CELLS = 2
 """Cells of the sign of a series before a name."""
 _WIDE = 80
-"""Cells from which the keys have whole words."""
+"""Cells from which the keys have whole words, without the margin."""
 _GAP = 2
 """Cells between two keys."""
 

@@ -20,6 +20,7 @@ from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.keys.keymap import Keymap
 from agentdash.tui.state.message_log import MessageLog, record
 from agentdash.tui.texts.act_texts import Said
+from agentdash.widgets.drawing.roles import MARGIN
 from agentdash.widgets.drawing.text_lines import MARKS, NARROW, Kind, MessageLine, message_rows
 
 _HELP: Mapping[Remedy, tuple[str, str]] = {
@@ -80,7 +81,7 @@ class CurrentMessage:
     def follow(self, screen: Screen[Any]) -> None:
         """Show the message on a screen that has come to the top, or again beside other keys."""
         if self.text and screen.is_attached and screen is self._app.screen:
-            width = self._app.size.width
+            width = self._app.size.width - 2 * MARGIN
             keys = getattr(screen, "keys_in", None) or (lambda _: Content())
             self._on(screen).show(_rows(self.text, self.kind, width), self.kind, width, keys)
 

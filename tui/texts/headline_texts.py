@@ -21,6 +21,7 @@ from agentdash.widgets.table.row_cells import cut_title
 def headline(
     session: Session,
     width: int,
+    place: str = "",
     *,
     following: bool,
     follow_key: str = "f",
@@ -31,6 +32,7 @@ def headline(
 
     Args:
         width: cells of the line.
+        place: where the cursor is among the steps; the last word of the line.
         following: True if the newest step is followed.
         follow_key: the key that follows it.
         facts: True to show the facts behind the title as far as there is room: the state always, the others whole or
@@ -38,6 +40,7 @@ def headline(
         mode: the settings of its newest turn, whose permissions are one of the facts.
     """
     note = "following" if following else f"follow: off ({follow_key})"
+    note += f"  {place}" if place else ""
     state = _state(session, width) if facts else Content("")
     room = width - cell_width(state.plain) - len(note) - 2
     if room < 0:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from agentdash.sessions.model import durations
 from agentdash.sessions.model.session import Session, Status
-from agentdash.sessions.rules.launch import Ladder, Launch
+from agentdash.sessions.rules.launch import Ladder, Launch, Start
 from agentdash.sessions.rules.limits.limits import Limits
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.service.lifecycle.process_list import ProcessInfo
@@ -15,12 +15,12 @@ from agentdash.tui.texts.act_texts import Said
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.short_forms import command, place
 from agentdash.widgets.drawing.spans import wrap
-from agentdash.widgets.drawing.text_lines import CommandLine
+from agentdash.widgets.drawing.text_lines import CommandLine, TitledLine
 from agentdash.widgets.table.row_cells import cut_title
 from agentdash.widgets.table.row_model import Density
 
 DENSITIES = {
-    Density.AUTO: "Two lines per session if all fit.",
+    Density.MIXED: "Two lines for sessions that need you or run, one for the others.",
     Density.ONE: "One line per session.",
     Density.TWO: "Two lines per session.",
 }
@@ -103,6 +103,21 @@ def file_name(session: Session) -> str:
     return f"{'-'.join(words) or session.short_id}.md"
 
 
+def what_runs(start: Start, launch: Launch) -> str:
+    """Return what a start will run, in one sentence: ``codex, live · workspace-write, asks before more · gpt-5.5``."""
+    mode = launch.mode
+    parts = [f"{start.agent}, {'live' if launch.transport else 'a process for each turn'}"]
+    if mode is not None and mode.permissions:
+        asks = launch.transport and launch.settings.get("approvals", "ask") == "ask"
+        limit = "nothing is refused" if mode.dangerous else "asks before more" if asks else "refuses more"
+        parts.append(f"{mode.permissions}, {limit}")
+    parts.append(launch.model or "its own default model")
+    parts.append(f"in {place(start.cwd or '.')}")
+    parts += [f"after {start.after}"] if start.after else []
+    parts += [f"{start.copies} times"] if (start.copies or 1) > 1 else []
+    return one_line(" · ".join(parts))
+
+
 def beside_command(launch: Launch, options: Mapping[str, object]) -> str:
     """Return the parts of a start that its command does not show: limits, environment, and a stop ladder of its own."""
     limits = limit_words(launch.limits)
@@ -137,18 +152,27 @@ def ladder_words(ladder: Ladder) -> str:
     )
 
 
-def listed(session: Session) -> str:
-    """Return a session as a line of a list; for one that has ended, with its processes that are left or wait."""
-    left = f"  {count(session.left, 'process', 'processes')} left" if session.status.ended and session.left else ""
-    left = left or ("  its process waits" if session.warm_since is not None else "")
-    what = pad(f"{title(session, _LISTED_CELLS - len(left))}{left}", _LISTED_CELLS)
-    where = place(one_line(session.cwd))
-    state = f"{glyphs.STATES[session.status]} {session.status:<9}"
-    return f"{state} {pad(one_line(session.agent, 8), 8)} {what}  {where}"
+def listing(sessions: Sequence[Session]) -> list[TitledLine]:
+    """Return sessions as the lines of one list, whose folders are aligned.
+
+    One that has ended is named with its processes that are left or wait.
+    """
+    titles = [(title(session), _left(session)) for session in sessions]
+    longest = max((cell_width(name + left) for name, left in titles), default=0)
+    return [
+        TitledLine(_head(session), name, left, f"  {place(one_line(session.cwd))}", longest)
+        for session, (name, left) in zip(sessions, titles, strict=True)
+    ]
 
 
-_LISTED_CELLS = 34
-"""Cells of a title in a list of sessions, so that the folders are aligned."""
+def _head(session: Session) -> str:
+    return f"{glyphs.STATES[session.status]} {session.status:<9} {pad(one_line(session.agent, 8), 8)} "
+
+
+def _left(session: Session) -> str:
+    if session.status.ended and session.left:
+        return f"  {count(session.left, 'process', 'processes')} left"
+    return "  its process waits" if session.warm_since is not None else ""
 
 
 def stop_effect(sessions: Sequence[Session], signals: str) -> str:
@@ -188,9 +212,9 @@ def asks_nothing(session: Session) -> str:
     return Said(session, " no longer waits for an answer.")
 
 
-def quoted(text: str) -> str:
-    """Return a prompt on one line in quotation marks."""
-    return f'"{one_line(text, 60)}"'
+def quoted(text: str, cells: int = 60) -> str:
+    """Return a prompt or a title on one line of at most these cells, in quotation marks."""
+    return f'"{one_line(text, cells)}"'
 
 
 _WHY_NOT = {

@@ -72,6 +72,18 @@ class Diff(Block):
         rows = flow(words, width, margin, below)
         return rows if kind == " " else [filled(row, width, role) for row in rows]
 
+    def text(self, item: int) -> str:
+        """One line with its sign."""
+        return self._lines[item]
+
+    def is_changed(self, item: int) -> bool:
+        """Whether a line was added or removed."""
+        return self._scan.kinds[item] in (ADDED, REMOVED)
+
+    def number(self, item: int) -> int:
+        """The number of a line in the new file, or in the old one if it was removed; 0 if it is not known."""
+        return self._scan.new[item] or self._scan.old[item]
+
     @cached_property
     def _scan(self) -> Scan:
         return Scan(self._lines)

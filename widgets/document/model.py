@@ -28,6 +28,10 @@ class Block(ABC):
     def rows(self, item: int, width: int) -> list[Row]:
         """The rows of an item, at least one, none wider than ``width`` cells."""
 
+    def text(self, item: int) -> str:
+        """The text of an item, to be searched."""
+        return " ".join("".join(text for text, _ in row) for row in self.rows(item, NAME))
+
 
 class Document:
     """The content of a step's pane, numbered by items: first the title, then each block with its own head."""
@@ -61,9 +65,20 @@ class Document:
             raise IndexError(item)
         if item == 0:
             return dotted(self.title, width)
-        number = bisect_right(self._starts, item) - 1
-        block, item = self.blocks[number], item - self._starts[number] - 1
+        block, item = self.place(item)
         return self._head(block, width) if item < 0 else block.rows(item, width)
+
+    def place(self, item: int) -> tuple[Block, int]:
+        """The block of an item that is not the title, and its number there; -1 for the block's head."""
+        number = bisect_right(self._starts, item) - 1
+        return self.blocks[number], item - self._starts[number] - 1
+
+    def text(self, item: int) -> str:
+        """The text of an item without margins, to be searched."""
+        if item == 0:
+            return " ".join(text for text, _ in self.title)
+        block, item = self.place(item)
+        return "".join(text for text, _ in block.caption) if item < 0 else block.text(item)
 
     def _head(self, block: Block, width: int) -> list[Row]:
         """A blank row, then the caption on a rule."""

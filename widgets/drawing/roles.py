@@ -12,7 +12,11 @@ from agentdash.sessions.text.unified_diff import ADDED, HUNK, REMOVED
 MUTED = "$muted"
 """The colour of less important text, for texts that are styled piece by piece."""
 
+MARGIN = 1
+"""Blank cells at the left and at the right edge of each screen."""
+
 VARIABLES = {
+    "margin": str(MARGIN),
     "muted": "#808080", "muted-style": "none", "focused-style": "bold", "rule": "#808080", "cursor-blurred": "#404040",
     "cursor-blurred-style": "none",
     "code": "#9a7b3c", "code-ground": "#80808020", "keyword": "#a06cc8", "string": "#4d8f57", "number": "#b5713a",
@@ -86,6 +90,7 @@ ENDING_ROLES = {
     StepStatus.DECLINED: "attention",
     StepStatus.INTERRUPTED: "dim",
     StepStatus.RUNNING: "running",
+    StepStatus.WAITING: "attention",
 }
 """The role of each step ending."""
 

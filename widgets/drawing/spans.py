@@ -24,6 +24,21 @@ def cut_row(row: Row, width: int) -> Row:
     return tuple(spans)
 
 
+def marked(row: Row, needle: str) -> Row:
+    """The row with each match of the text in its own role; a lower-case needle ignores case."""
+    if not needle:
+        return row
+    spans: list[tuple[str, str]] = []
+    for text, role in row:
+        searched = text.lower() if needle.islower() else text
+        begin = 0
+        while (at := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
+            spans += [(text[begin:at], role), (text[at : at + len(needle)], "match")]
+            begin = at + len(needle)
+        spans.append((text[begin:], role))
+    return tuple(spans)
+
+
 def wrap(text: str, width: int) -> list[str]:
     """The rows of one paragraph without newlines: at least one, none wider than ``width``."""
     return [text[start:end] for start, end in cuts(text, width)]

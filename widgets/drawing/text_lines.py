@@ -12,7 +12,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line
+from agentdash.sessions.text.sanitize import cell_width, cut, cut_middle, one_line, pad
+from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
 
 
@@ -33,6 +34,55 @@ class Line(Static):
             self.update(content, layout=False)
 
 
+class TitleRule(Line):
+    """The rule above a pane: a text, a line to the end of it, and where the cursor is, as ``12/26``.
+
+    The pane that has the keys has a heavy line in the accent colour, the others have a thin grey one.
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text = Content("")
+        self._place = ""
+        self._focused = False
+
+    def show_rule(self, text: Content | None = None, place: str | None = None, *, focused: bool | None = None) -> None:
+        """Show another text, another place or the focus; None keeps what is shown."""
+        self._text = self._text if text is None else text
+        self._place = self._place if place is None else place
+        self._focused = self._focused if focused is None else focused
+        width = self.size.width
+        if width:
+            self.show_text(ruled(self._text, self._place, width, focused=self._focused))
+
+    def on_resize(self) -> None:
+        """Draw the line as long as the pane is wide."""
+        self.show_rule()
+
+
+def place_of(number: int | None, count: int) -> str:
+    """Return where a cursor is, always in as many cells for one count: `` 3/26``; "" if there is nothing to count.
+
+    ``number`` is None if the cursor is on nothing that counts.
+    """
+    return f"{'-' if number is None else number:>{len(str(count))}}/{count}" if count else ""
+
+
+def ruled(text: Content, place: str, width: int, *, focused: bool) -> Content:
+    """Return a rule of ``width`` cells; without room the text is kept, and the place goes."""
+    rule, style = ("━", "$accent") if focused else ("─", "$rule")
+    end = Content.assemble((f" {place} ", "$foreground" if focused else MUTED), (rule, style)) if place else Content("")
+    if text.cell_length + 1 + end.cell_length + (place != "") > width:
+        end = Content("")
+    gap = " " if text else ""
+    room = max(0, width - text.cell_length - len(gap) - end.cell_length)
+    return Content.assemble(text, gap, ((rule if room >= _LEAST_RULE else " ") * room, style), end)
+
+
+_LEAST_RULE = 6
+"""Cells below which a rule would be a stroke behind a text."""
+
+
 class CommandLine(NamedTuple):
     """A line that ends with a command."""
 
@@ -44,23 +94,44 @@ class CommandLine(NamedTuple):
         return cut(self.head + cut_middle(self.command, width - cell_width(self.head)), width)
 
 
+class TitledLine(NamedTuple):
+    """A line with a title between two texts, aligned with the other lines of a list."""
+
+    head: str
+    title: str
+    note: str
+    """Words behind the title that are not cut."""
+    tail: str
+    cells: int
+    """The cells of the longest title of the list, with its note."""
+
+    def fitted(self, width: int) -> str:
+        """Return the line in at most ``width`` cells; the title loses its end first."""
+        room = max(_LEAST_TITLE, min(self.cells, width - cell_width(self.head) - cell_width(self.tail)))
+        title = cut(self.title, room - cell_width(self.note))
+        return cut(f"{self.head}{pad(f'{title}{self.note}', room)}{self.tail}", width)
+
+
+_LEAST_TITLE = 12
+
+
 class MiddleLines(Widget):
     """Shows every line on one row, as wide as the widget; a text loses its end, a command its middle."""
 
     DEFAULT_CSS = "MiddleLines { height: auto; }"
 
-    def __init__(self, lines: Sequence[str | CommandLine] = ()) -> None:
+    def __init__(self, lines: Sequence[str | CommandLine | TitledLine] = ()) -> None:
         super().__init__()
         self._lines = list(lines)
 
-    def show(self, lines: Sequence[str | CommandLine]) -> None:
+    def show(self, lines: Sequence[str | CommandLine | TitledLine]) -> None:
         """Replace the lines."""
         self._lines = list(lines)
         self.refresh(layout=True)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 - as Textual declares it
-        """Return all the width there is."""
-        return container.width
+        """Return the cells of the longest line."""
+        return max((cell_width(line) for line in self._fitted(container.width)), default=0)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """Return the number of lines."""
@@ -68,9 +139,10 @@ class MiddleLines(Widget):
 
     def render(self) -> Content:
         """Return the lines, each cut to the width."""
-        width = self.size.width
-        fitted = (cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines)
-        return Content("\n".join(fitted))
+        return Content("\n".join(self._fitted(self.size.width)))
+
+    def _fitted(self, width: int) -> list[str]:
+        return [cut(line, width) if isinstance(line, str) else line.fitted(width) for line in self._lines]
 
 
 class Kind(StrEnum):

@@ -93,6 +93,9 @@ class RowList(VirtualList, can_focus=False):
             self.post_message(self.Highlighted())
 
 
+_PAGES = 4
+
+
 class DialogList(RowList, can_focus=True, inherit_bindings=False):
     """Lines that are cut to the width; the cursor is pale while another widget of the dialog has the keys."""
 
@@ -104,6 +107,13 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
     def rows(self, item: int, width: int) -> list[Row]:
         """The lines of an item, each cut to the width."""
         return [cut_row(row, width) for row in super().rows(item, width)]
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """The cells of the widest item of the first pages, with those that stay free at its right."""
+        items = range(min(self.count(), _PAGES * viewport.height))
+        lines = (row for item in items for row in self.rows(item, container.width))
+        widest = max((sum(cell_width(text) for text, _ in row) for row in lines), default=cell_width(self.note))
+        return min(widest + 2, container.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
         """The lines of all items, counted up to the height of the terminal; one line for the note."""
@@ -121,7 +131,7 @@ class DialogList(RowList, can_focus=True, inherit_bindings=False):
 
 
 FileRow = tuple[str, str, str, str]
-"""Path, kind of change, added and removed lines, git status."""
+"""Path, kind of change, added and removed lines, and git status or a note."""
 
 
 class FileList(RowList, can_focus=True):
@@ -130,6 +140,8 @@ class FileList(RowList, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "next file", show=False, id="files.down"),
         Binding("k,up", "move(-1)", "previous file", show=False, id="files.up"),
+        Binding("J", "move(1)", show=False, id="files.next"),
+        Binding("K", "move(-1)", show=False, id="files.previous"),
         Binding("g g,home", "edge(False)", "first file", show=False, id="files.first"),
         Binding("G,end", "edge(True)", "last file", show=False, id="files.last"),
         Binding("enter,l,right", "open", "show the diffs", show=False, id="files.open"),
@@ -141,8 +153,15 @@ class FileList(RowList, can_focus=True):
     def show_files(self, files: Sequence[FileRow]) -> None:
         """Show other files, or the current state of the same files."""
         top = self.top
+        lines = self.count()
         self.show([partial(_file_row, file) for file in files], self.cursor)
         self.place(top)
+        if self.count() != lines:
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - as Textual declares it
+        """A line for each file; one for the note."""
+        return max(1, min(self.count(), viewport.height))
 
     def action_move(self, files: int) -> None:
         """Move the cursor."""

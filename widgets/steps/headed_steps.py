@@ -9,7 +9,7 @@ from agentdash.sessions.rules.conversation.shown import Shown
 from agentdash.sessions.text.sanitize import cell_width, one_line
 from agentdash.sessions.transcript.mark_steps import MarkStep
 from agentdash.widgets.drawing import glyphs
-from agentdash.widgets.drawing.spans import Row, cut_row, cuts
+from agentdash.widgets.drawing.spans import Row, cut_row, cuts, marked
 from agentdash.widgets.steps.filtered_steps import FilteredSteps
 from agentdash.widgets.steps.step_lines import BRIEF, USUAL, WHOLE, Manner, rule, step_rows
 
@@ -79,21 +79,6 @@ def numbered(rows: list[Row], number: int, cells: int) -> list[Row]:
     first, *rest = rows
     label = f" {number:>{cells - 1}} " if number > 0 else " " * (cells + 1)
     return [((label, "dim"), *first), *(edged(row, cells + 1) for row in rest)]
-
-
-def marked(row: Row, needle: str) -> Row:
-    """The row with each match of the text in its own role; a lower-case needle ignores case."""
-    if not needle:
-        return row
-    spans: list[tuple[str, str]] = []
-    for text, role in row:
-        searched = text.lower() if needle.islower() else text
-        begin = 0
-        while (at := searched.find(needle, begin)) >= 0 and len(searched) == len(text):
-            spans += [(text[begin:at], role), (text[at : at + len(needle)], "match")]
-            begin = at + len(needle)
-        spans.append((text[begin:], role))
-    return tuple(spans)
 
 
 class TurnNote(Struct, frozen=True):

@@ -365,12 +365,14 @@ def _clean_line(text: str) -> str:
 
 
 def _ending(step: Step, described: blocks.Description, manner: Manner) -> tuple[str, str]:
-    """The ending and duration of a step (for a running one, its age), and their role."""
+    """The ending and duration of a step (of an open one, since it began or waits), and their role."""
     took = described.took
     if step.status is None:
         return "  ".join(filter(None, (described.exit_note, took))), "dim"
-    if step.status is StepStatus.RUNNING and not took and step.at is not None and manner.now is not None:
-        took = units.age(manner.now - step.at)
+    if manner.now is not None:
+        took = took or blocks.lasts(step, manner.now)
+    if step.status is StepStatus.WAITING:
+        return f"{blocks.ENDINGS[step.status]} {took}".rstrip(), ENDING_ROLES[step.status]
     ending = " ".join(filter(None, (blocks.ENDINGS[step.status], described.exit_note)))
     return "  ".join(filter(None, (ending, took))), ENDING_ROLES[step.status]
 

@@ -8,9 +8,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from agentdash.sessions.model.session import Step, StepStatus
+from agentdash.sessions.model.session import Step
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.drawing.spans import Row
+from agentdash.widgets.drawing.text_lines import place_of
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
 from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps
 from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread
@@ -99,6 +100,11 @@ class Trajectory(VirtualList):
         return self._cursor
 
     @property
+    def cursor_place(self) -> str:
+        """The number of the shown step under the cursor, and of all shown steps: ``3/41``."""
+        return place_of(self._list.position(self._cursor) + 1, len(self._list))
+
+    @property
     def groups(self) -> frozenset[str]:
         """The keys of the shown groups; an empty set means all."""
         return self._list.groups
@@ -181,7 +187,7 @@ class Trajectory(VirtualList):
         self._drawing.manner = manner
         if not only_later:
             self._again()
-        elif running := [p for p in self.shown() if self._list.step(p).status is StepStatus.RUNNING]:
+        elif running := [p for p in self.shown() if self._list.step(p).is_open]:
             self.forget(running)
             self.redraw()
 

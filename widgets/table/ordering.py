@@ -5,13 +5,13 @@ happened to it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Load, Session, Status
-from agentdash.sessions.rules.attention import urgency
+from agentdash.sessions.rules.attention import rank, urgency
 from agentdash.sessions.rules.costs.family_sums import outside_key
 from agentdash.sessions.rules.costs.usage_totals import session_cost
 from agentdash.sessions.rules.urgency_levels import Urgency
@@ -48,6 +48,17 @@ def section(session: Session) -> Section:
     if session.put_away:
         return Section.ARCHIVED if session.deleted_at is None else Section.DELETED
     return Section.PINNED if session.pinned_at is not None else _OF_URGENCY[urgency(session)]
+
+
+class TwoLines(IntEnum):
+    """The sessions that have rows of two lines, each with those before it."""
+
+    NONE = 0
+    NEEDS = 1
+    """Those that need the user."""
+    WORKS = 2
+    """Those at work."""
+    ALL = 3
 
 
 Key = tuple[Any, ...]
@@ -91,6 +102,14 @@ class Heading(Struct, frozen=True):
     folded: bool
     section: bool = False
     """True for a section of the usual order."""
+    visiting: int = 0
+    """1 if one of its rows is here only while it is in hand, and belongs to another section; -1 in that section."""
+
+    @property
+    def count(self) -> int:
+        """The number of sessions that belong to it."""
+        return len(self.sessions) - self.visiting
+
     lead: str = ""
     """The outside lead of its sessions; empty for another group."""
 
@@ -118,9 +137,9 @@ def _context(session: Session) -> float | None:
 _Value = Callable[[Session], Any]
 
 SORTS: Mapping[str, tuple[_Value, bool]] = {
-    "attention": (urgency, False),
+    "attention": (rank, False),
     "created": (lambda session: session.created_at, True),
-    "age": (lambda session: session.last_sign_at, True),
+    "age": (lambda session: session.standing_since, True),
     "state": (lambda session: list(Status).index(session.status), False),
     "new": (lambda session: session.unread, True),
     "time": (lambda session: session.started_at, True),
@@ -195,6 +214,7 @@ def rows_of(
     *,
     home: Callable[[str], str] = str,
     needing: Collection[str] = (),
+    held: tuple[str, Section] | None = None,
 ) -> Iterator[Row]:
     """Make the rows of sessions that are already sorted.
 
@@ -202,13 +222,14 @@ def rows_of(
         folded: keys of the rows whose members are hidden.
         home: shortens a folder for people.
         needing: ids of the sessions that need the user.
+        held: the session that stays in the section where it is shown, and that section.
     """
     if grouping is Grouping.FLAT:
         return (Row(session.id, session.id) for session in ordered)
     if grouping is Grouping.TREE:
         return _tree(ordered, folded)
     if grouping is Grouping.SECTIONS:
-        return _sections(ordered, section_of, folded)
+        return _sections(ordered, section_of, folded, held)
     if grouping is Grouping.AGENT:
         return _groups(ordered, lambda session: session.agent, folded, needing)
     return _groups(ordered, _shortened(home), folded, needing)
@@ -242,14 +263,24 @@ def _groups(
 
 
 def _sections(
-    ordered: Iterable[Session], section_of: Callable[[Session], Section], folded: Collection[str]
+    ordered: Iterable[Session],
+    section_of: Callable[[Session], Section],
+    folded: Collection[str],
+    held: tuple[str, Section] | None,
 ) -> Iterator[Row]:
     members: dict[Section, list[str]] = {}
+    visits: dict[Section, int] = {}
+    """What each section counts beyond its rows, or less."""
     for session in ordered:
-        members.setdefault(section_of(session), []).append(session.id)
+        own = section_of(session)
+        kept = held[1] if held is not None and held[0] == session.id else own
+        members.setdefault(kept, []).append(session.id)
+        if kept is not own:
+            visits = {kept: 1, own: -1}
     for one in Section:
-        if one in members:
-            yield from _group(Heading(one, tuple(members[one]), 0, heading_key(one) in folded, section=True))
+        if ids := tuple(members.get(one, ())):
+            folds = heading_key(one) in folded
+            yield from _group(Heading(one, ids, 0, folds, section=True, visiting=visits.get(one, 0)))
 
 
 def _group(heading: Heading) -> Iterator[Row]:

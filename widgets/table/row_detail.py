@@ -75,6 +75,9 @@ def _recorded(session: Session, now: int) -> str | None:
     """
     if session.taken_by is not None:
         return session.taken_by.by_hand(now)
+    if session.status is Status.WAITING:
+        waits = f"waits for {'its lead' if session.left_to_lead else 'you'} {units.age(now - session.standing_since)}"
+        return f"{waits} {glyphs.BETWEEN} {session.reason}" if session.reason else waits
     if session.is_stuck:
         return session.stuck
     if session.asks_user:
@@ -136,7 +139,7 @@ def steady_until(session: Session, now: int) -> int:
     """The time (UTC ms) until which its row and second line stay the same, if nothing happens."""
     if session.stopping is not None:
         return now
-    counted = [session.last_sign_at, session.created_at]
+    counted = [session.standing_since, session.last_sign_at, session.created_at]
     counted += [session.started_at] if session.started_at is not None and session.ended_at is None else []
     counted += [session.taken_by.since] if session.taken_by is not None else []
     counted += [session.activity.since] if session.activity is not None and _is_timed(session.activity) else []

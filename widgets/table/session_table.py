@@ -13,6 +13,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.rules.attention import is_to_visit
+from agentdash.widgets.drawing.text_lines import place_of
 from agentdash.widgets.table.ordering import Arrangement
 from agentdash.widgets.table.row_canvas import RowCanvas
 from agentdash.widgets.table.row_model import Chooser
@@ -98,9 +99,29 @@ class SessionTable(RowCanvas):
         return there
 
     @property
+    def listed(self) -> list[Session]:
+        """The sessions that the filter shows, on the screen or not."""
+        return [session for session in map(self._rows.get, self._rows.shown) if session is not None]
+
+    def unmark_but(self, session_ids: Iterable[str]) -> int:
+        """Remove all marks but those of some sessions; return how many are left."""
+        kept = [session_id for session_id in session_ids if session_id in self._marks]
+        self._marks.clear()
+        self._marks.mark(kept)
+        self._marks_changed()
+        return len(kept)
+
+    @property
     def selected(self) -> Session | None:
         """The current state of the session under the cursor."""
         return self._rows.get(self._cursor)
+
+    @property
+    def cursor_place(self) -> str:
+        """The number of the row under the cursor, and of all rows: ``12/26``."""
+        position = self._rows.position(self._cursor)
+        number, count = self._rows.place(position or 0)
+        return place_of(number if self.selected is not None and position is not None else None, count)
 
     @property
     def group(self) -> list[Session]:
@@ -259,15 +280,19 @@ class SessionTable(RowCanvas):
         self._marks_changed()
 
     def action_next_attention(self, direction: int) -> None:
-        """Go to the next session that needs the user or is done and unread, wrapping around the end."""
-        here = self._rows.position(self._cursor) or 0
-        for distance in range(1, len(self._rows) + 1):
-            position = (here + direction * distance) % len(self._rows)
-            session = self._rows.at(position)
-            if session is not None and session.id != self._cursor and is_to_visit(session):
-                self._move_to(position)
-                return
-        self.post_message(self.NothingWaits())
+        """Go to the next session that needs the user or is done and unread, wrapping around the end.
+
+        From any other row it is the first of them: in the usual order the one that has waited longest.
+        """
+        sessions = enumerate(map(self._rows.at, range(len(self._rows))))
+        places = [place for place, session in sessions if session is not None and is_to_visit(session)]
+        here = self._rows.position(self._cursor)
+        if not places or places == [here]:
+            self.post_message(self.NothingWaits())
+        elif here in places:
+            self._move_to(places[(places.index(here) + direction) % len(places)])
+        else:
+            self._move_to(places[0 if direction > 0 else -1])
 
     def action_fold(self, closed: bool) -> None:
         """Fold the rows below the selected row, or those of its parent; or unfold them."""

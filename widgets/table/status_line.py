@@ -19,9 +19,22 @@ class StatusLine(Line):
         super().__init__(id=id)
         self._note = note
 
-    def show(self, tally: Tally, where: str, plan: Sequence[str] = ()) -> None:
-        """Show the current counts; ``plan`` has the forms of the words about a plan, the longest first."""
-        self.show_text(counts(tally, where, self.size.width, note=self._note, plan=plan))
+    def show(self, tally: Tally, where: str, plan: Sequence[str] = (), place: str = "") -> None:
+        """Show the current counts.
+
+        Args:
+            plan: the forms of the words about a plan, the longest first.
+            place: where the cursor is in the table, at the end if there is room; empty if that is said elsewhere.
+        """
+        width = self.size.width
+        line = counts(tally, where, width, note=self._note, plan=plan)
+        room = width - line.cell_length - len(place)
+        beside = (
+            counts(tally, where, width - len(place) - 3, note=self._note, plan=plan) if place and room < 3 else line
+        )
+        if place and beside.cell_length + len(place) + 2 <= width:
+            line = beside + Content.styled(f"{place:>{width - beside.cell_length}}", MUTED)
+        self.show_text(line)
 
 
 def counts(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> Content:

@@ -148,6 +148,9 @@ def captions(labels: Sequence[str], place: Layout) -> str:
 
 _ROUND = (1.0, 2.0, 2.5, 5.0)
 _MOST_APART = 4
+_FAR_APART = 6
+_FAR_FROM = 20
+"""Rows from which labels can be further apart: with more steps to choose from, a high plot leaves less of it free."""
 _USUALLY_APART = 2
 _LEAST = 1e-9
 """The least top of an axis: below it, floats lose their precision."""
@@ -178,7 +181,8 @@ def axis(top: float, rows: int, words: Callable[[float], str]) -> Axis:
     """
     top = max(top, _LEAST) if math.isfinite(top) and top > 0 else 1.0
     rows = max(1, rows)
-    apart = range(1 if rows <= _ONE_BY_ONE else 2, min(_MOST_APART, rows) + 1)
+    most = _FAR_APART if rows >= _FAR_FROM else min(_MOST_APART, rows)
+    apart = range(1 if rows <= _ONE_BY_ONE else 2, most + 1)
     step, between = min(
         ((_round_up(top * rows_apart / rows), rows_apart) for rows_apart in apart),
         key=lambda pair: (pair[0] / pair[1], abs(pair[1] - _USUALLY_APART)),

@@ -13,7 +13,7 @@ from agentdash.widgets.lists.row_list import Draw, RowList
 from agentdash.widgets.usage import bars
 from agentdash.widgets.usage.bars import Axis, axis
 
-_LEGEND_FROM = 100
+_LEGEND_FROM = 98
 """Cells of a plot that has a legend; a narrower one has its signs in the table below."""
 _LEGEND_CELLS = 34
 _LEGEND_NAME = 20
@@ -79,7 +79,7 @@ class UsagePlot(PaintedView, can_focus=False):
 def drawn(picture: Picture, width: int, height: int, cursor: int, *, active: bool = False) -> list[list[Span]]:
     """Return the lines of a plot, at most ``height``, none wider than ``width``."""
     rows = height - _BELOW
-    if rows < 1 or not picture.columns:
+    if rows < 1 or not any(sum(one.parts) or one.unknown for one in picture.columns):
         return []
     scale = axis(max(sum(one.parts) for one in picture.columns), rows, picture.words)
     legend = _legend(picture) if width >= _LEGEND_FROM else []

@@ -66,6 +66,9 @@ _EXPANDS = capabilities.Expansions(
 letter or a backslash.  A command counts only at the beginning of a prompt, in stream-json also behind spaces.
 """
 
+_MOST_IMAGE_BYTES = 700_000
+"""Bytes of the images of one prompt: with it, as Base64, they are one line, and a pipe takes 1 MiB at once."""
+
 _CHANGEABLE = frozenset({"--resume", "--session-id", "--resume-session-at", "--model", "--permission-mode"})
 """Options with a value in which the turns of one process can differ."""
 
@@ -267,6 +270,7 @@ class Claude(Agent):
         prints=_is_live,
         adjusts_from="step",  # docs/protocols/claude.md, "Standard input"
     )
+    images = capabilities.Images(transports=frozenset({STREAM_JSON}), most_bytes=_MOST_IMAGE_BYTES)
     use = capabilities.Use(
         measures=_measures,
         meter=lambda launch, _, __: usage.ClaudeMeter(launch.prices) if launch.limits.cost_usd is not None else None,

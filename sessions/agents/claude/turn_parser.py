@@ -35,7 +35,7 @@ from agentdash.sessions.agents.claude.use.reports import (
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import NOT_SHOWN, EventParser, EventState
 from agentdash.sessions.agents.parsing.json_lines import declared_type, joined, value_of
-from agentdash.sessions.agents.parsing.parser import MOST_OPEN, changed
+from agentdash.sessions.agents.parsing.parser import MOST_OPEN, asked, changed, decided
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Step, StepKind, StepStatus, Usage
@@ -383,11 +383,13 @@ class ClaudeParser(EventParser):
             case events.ControlRequest():
                 text = asks.begun(event.request_id, event.request)
                 notice = self._new(StepKind.NOTICE, text, at=at, event="ask") if text else None
-                steps = [asks.keep(event.request_id, notice)] if notice else []
+                steps = [asks.keep(event.request_id, notice), *self._call_of(event.request_id, at)] if notice else []
             case events.ControlCancelRequest():
-                steps = asks.ended(event.request_id, "withdrawn", at)
+                call = self._call_of(event.request_id, at, waits=False)
+                steps = [*asks.ended(event.request_id, "withdrawn", at), *call]
             case events.ControlResponse(response=response):
-                steps = asks.answered(response, at)
+                call = self._call_of(response.request_id, at, waits=False)
+                steps = [*asks.answered(response, at), *call]
                 changed = changed_setting(response.request_id) if response.subtype == "success" else None
                 if changed is not None and not (changed[0] == "mode" and self._repeats_mode(changed[1])):
                     steps = [self._new(StepKind.NOTICE, f"{changed[0]}: {changed[1]}", at=at, event="changed")]
@@ -398,6 +400,15 @@ class ClaudeParser(EventParser):
                     steps = [self._new(StepKind.NOTICE, text, at=at, event="control_response")]
         self.facts.waiting = asks.waiting
         return steps
+
+    def _call_of(self, request: str, at: int | None, *, waits: bool = True) -> list[Step]:
+        """Return the step of the call that an ask is about, as it waits for the decision or has it; none if unknown."""
+        call = self.state.asks.calls.get(request)
+        step = self.state.open.get(call) if call else None
+        if call is None or step is None:
+            return []
+        self.state.open[call] = asked(step, at) if waits else decided(step, at)
+        return [self.state.open[call]]
 
     def _count(self, message: events.Message, speaker: str | None) -> None:
         """Estimate the usage until the result: count each model call once, although every block repeats its usage."""

@@ -171,6 +171,15 @@ def _live(request: LaunchRequest, settings: CodexSettings, model: str | None, pl
     return Command(argv=argv, stdin=request.prompt, model=model, transport=TRANSPORT, opening=lines, plain_argv=plain)
 
 
+def _with_images(argv: tuple[str, ...], paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the argv of ``codex exec`` with ``-i`` for each image: an option of ``resume`` if there is that.
+
+    ``-i`` takes several files, so another option, or ``--``, has to follow.
+    """
+    at = len(argv) - 3 if argv[-3:-2] == ("--",) else 2
+    return (*argv[:at], *(word for path in paths for word in ("-i", path)), *argv[at:])
+
+
 def _lead_args(settings: AgentSettings) -> tuple[str, ...]:
     """Return ``-c`` with each key of the server."""
     return own_config.overrides() if leads(settings) else ()
@@ -302,6 +311,7 @@ class Codex(Agent):
         format="codex-app-server",
         compacts=True,  # ``thread/compact/start``, which takes no words (0.169.0, its own schema)
     )
+    images = capabilities.Images(transports=frozenset({"", TRANSPORT}), most_bytes=20_000_000, arguments=_with_images)
     use = capabilities.Use(measures=_measures, meter=_meter, final_meter=_final_meter)
     plan = capabilities.Plan(
         b'"account/rateLimits/updated"',  # ``codex exec`` prints none

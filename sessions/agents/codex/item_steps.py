@@ -118,7 +118,7 @@ def ended(step: Step, at: int | None) -> Step:
     status = step.status
     if step.exit_code and status is StepStatus.OK:
         status = StepStatus.FAILED
-    if status in (None, StepStatus.RUNNING):
+    if status in (None, StepStatus.RUNNING, StepStatus.WAITING):
         status = None if step.exit_code is None else StepStatus.FAILED if step.exit_code else StepStatus.OK
     return msgspec.structs.replace(step, status=status, ended_at=at)
 

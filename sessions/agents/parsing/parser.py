@@ -21,6 +21,8 @@ class Details(TypedDict, total=False):
 
     status: StepStatus | None
     ended_at: int | None
+    asked_at: int | None
+    decided_at: int | None
     sender: str | None
     parent: str | None
     call_id: str | None
@@ -53,6 +55,19 @@ class StepFields(Details, total=False):
 def changed(step: Step, fields: StepFields, **more: Unpack[StepFields]) -> Step:
     """Return a step with other values of these fields."""
     return structs.replace(step, **(fields | more))
+
+
+def asked(step: Step, at: int | None) -> Step:
+    """Return an open step that waits for the user's decision from a time on."""
+    return structs.replace(step, status=StepStatus.WAITING, asked_at=at, decided_at=None)
+
+
+def decided(step: Step, at: int | None) -> Step:
+    """Return a step with the time of the decision that it waited for; the step itself if it waited for none."""
+    if step.asked_at is None or step.decided_at is not None:
+        return step if step.status is not StepStatus.WAITING else structs.replace(step, status=StepStatus.RUNNING)
+    status = StepStatus.RUNNING if step.status is StepStatus.WAITING else step.status
+    return structs.replace(step, status=status, decided_at=at)
 
 
 def known(fields: StepFields) -> StepFields:

@@ -113,5 +113,5 @@ def is_conversation(step: Step) -> bool:
 
 def closed(step: Step) -> Step:
     """Return an open call as an interrupted one, and any other step as it is: for turns that have ended."""
-    is_open = step.status is StepStatus.RUNNING and step.kind in CALLS
+    is_open = step.is_open and step.kind in CALLS
     return structs.replace(step, status=StepStatus.INTERRUPTED) if is_open else step

@@ -56,7 +56,7 @@ class Loops:
 
     def feed(self, step: Step) -> None:
         """Take a step into account; a running one is ignored."""
-        if step.status is StepStatus.RUNNING or (step.kind is not StepKind.COMMAND and step.kind not in _CALLS):
+        if step.is_open or (step.kind is not StepKind.COMMAND and step.kind not in _CALLS):
             return
         if step.call_id is not None:
             self._speakers.pop(step.call_id, None)  # the loop of a sub-agent ends with it

@@ -13,9 +13,11 @@ from agentdash.sessions.agents.dialogue import Changed, Dialogue, Event, NotChan
 from agentdash.sessions.agents.parsing.line_parts import by_parts
 from agentdash.sessions.model.turn_mode import TurnMode
 from agentdash.sessions.rules.launch import Launch
+from agentdash.sessions.rules.prompts.images import IMAGE
 from agentdash.sessions.runner.child import AgentChild
 from agentdash.sessions.runner.live.channel import Channel, LineTooLongError
 from agentdash.sessions.storage.files.line_reader import LineReader
+from agentdash.sessions.storage.paths import SessionFolder
 
 SEND_SECONDS = 0.01
 """Interval between two attempts to write a line that waits until the agent has read the one before."""
@@ -162,6 +164,15 @@ class LiveAgent:
 
     def _is_other(self, model: str | None) -> bool:
         return model is not None and model not in (self.model, self._requested)
+
+    def prompt(self, key: str, attempt: int, text: str) -> bytes:
+        """Return the line that sends a prompt, with the images whose marks are in it."""
+        if IMAGE in text:
+            from agentdash.sessions.storage.files.images import pictures_in  # few prompts have images
+
+            if pictures := pictures_in(SessionFolder(self.channel.path.parent), text):
+                return self.dialogue.prompt_with(key, attempt, text, pictures)
+        return self.dialogue.prompt(key, attempt, text)
 
     def shake_hands(self) -> None:
         """Write the lines of the handshake that can be written."""

@@ -31,6 +31,7 @@ class Channel:
 
     def __init__(self, path: Path) -> None:
         # Open for reading as well: the write end of a FIFO without a reader cannot be opened, or would break.
+        self.path = path
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._closed = False
 

@@ -197,7 +197,7 @@ class Courier:
             return
         self._way = _Way.WRITING
         line = self._live.dialogue.compact(key, self._attempt) if self._compacts else None
-        line = line or self._live.dialogue.prompt(key, self._attempt, self._text)
+        line = line or self._live.prompt(key, self._attempt, self._text)
         self._live.send(line, self._written, self._too_long)
 
     def _written(self) -> None:

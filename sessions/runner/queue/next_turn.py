@@ -11,7 +11,8 @@ from agentdash.sessions.model.session import Session, short_id
 from agentdash.sessions.model.turn_mode import TurnMode
 from agentdash.sessions.rules.conversation.continuation import Recorded
 from agentdash.sessions.rules.launch import Fork, Launch, TurnPlan, Way
-from agentdash.sessions.storage.paths import Layout
+from agentdash.sessions.rules.prompts.images import IMAGE
+from agentdash.sessions.storage.paths import Layout, SessionFolder
 from agentdash.sessions.storage.prompts.queued_prompt import Build, QueuedPrompt
 from agentdash.sessions.storage.store import Store
 
@@ -47,9 +48,23 @@ def builder(layout: Layout, store: Store) -> Build:
             plan, agent, prompt=text, cwd=session.cwd, session_id=session.id, turn=turn, agent_session=conversation,
             fork=fork, how=how,
         )  # fmt: skip
-        return structs.replace(launch, compacts=asked)
+        return with_images(structs.replace(launch, compacts=asked), agent, layout.session(session.id))
 
     return build
+
+
+def with_images(launch: Launch, agent: Agent, folder: SessionFolder) -> Launch:
+    """Return a start whose process of one turn is given the images of its prompt."""
+    add, text = agent.images.arguments if agent.images is not None else None, launch.stdin or ""
+    if add is None or IMAGE not in text:
+        return launch
+    from agentdash.sessions.storage.files.images import pictures_in  # few prompts have images
+
+    paths = [picture.path for picture in pictures_in(folder, text)]
+    if not paths:
+        return launch
+    plain = add(launch.plain_argv, paths) if launch.plain_argv else ()
+    return structs.replace(launch, argv=launch.argv if launch.transport else add(launch.argv, paths), plain_argv=plain)
 
 
 def _asked(agent: Agent, plan: TurnPlan, session: Session, *, resumes: bool) -> Compaction | None:

@@ -42,6 +42,11 @@ _AGAINST = {
 }
 
 
+def against(basis: NetBasis) -> str:
+    """Return the state with which the files are compared: ``since the session's start``."""
+    return _AGAINST[basis]
+
+
 def net_summary(net: NetChanges) -> str:
     """Return the sums of the net result: ``net: 2 files  +4 -1  since the session's start``."""
     known = [file for file in net.files if file.added is not None]

@@ -195,7 +195,9 @@ class Housekeeping(Guarded):
     def recall_seen(self, refs: Sequence[str], before: Sequence[Session]) -> list[Session]:
         """Undo a mark: record again when the user saw these sessions, and what, as they were ``before``."""
         ids = {self._reader.get(ref).id for ref in refs}
-        self._store.recall_seen({one.id: (one.seen_at, one.seen_steps) for one in before if one.id in ids})
+        self._store.recall_seen(
+            {one.id: (one.seen_at, one.seen_steps, one.handled_at) for one in before if one.id in ids}
+        )
         return [self._reader.by_id(session_id) for session_id in ids]
 
     def clean(self, older_than_s: float = 7 * 86_400, *, dry_run: bool = False) -> Cleaned:

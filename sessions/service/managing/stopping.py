@@ -44,7 +44,10 @@ class Stopping(Guarded):
         continue_runner(self.layout, session.id)
         session = self._not_taken(session)
         self.store.wakes.waive(session.id)  # before the ends of its workers, which would wake it
-        return stop_with_workers(self.store, session, lambda one: self._stop(one, how))
+        receipt = stop_with_workers(self.store, session, lambda one: self._stop(one, how))
+        if session.status.ended and self.caller.acts_for_user:
+            self.store.mark_handled(session.id)
+        return receipt
 
     @acts("stop")
     def stop_all(self, refs: Iterable[str], how: StopHow = GENTLY) -> list[Receipt | AgentdashError]:

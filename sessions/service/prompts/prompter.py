@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, field, structs, to_builtins
 
 from agentdash.sessions.agents.capabilities import Allowance
+from agentdash.sessions.agents.planned import launch_of
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model import typed
 from agentdash.sessions.model.clock import now_ms
@@ -39,6 +40,7 @@ from agentdash.sessions.service.lifecycle.starts.launch_plan import (
 from agentdash.sessions.service.lifecycle.starts.limit_checks import check_affordable
 from agentdash.sessions.service.lifecycle.starts.own_folders import check_reach
 from agentdash.sessions.service.managing.housekeeping import ManagerPart, Shared, keep_settings
+from agentdash.sessions.service.prompts.attaching import attached, has_images
 from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, Unconfirmed, resend_key
@@ -108,6 +110,8 @@ class PromptOptions(Struct, frozen=True, kw_only=True):
     """The user sends it although the budget of a day or a week is spent."""
     due_at: int | None = None
     """It waits until this time (UTC ms); None for no time."""
+    images: tuple[str, ...] = ()
+    """The paths of images to add to it; the user's own words may name others as ``@shot.png``."""
     compacts: Compaction | None = None
     """The turn compacts the conversation, and the prompt only names that; None for an ordinary prompt."""
     steer: bool = True
@@ -151,8 +155,9 @@ class Prompter(ManagerPart):
                 Remedy.RETRY if again else None,
                 again,
             )
-        text = prompt if options.compacts is not None else self.rights.prompt(prompt, session.agent)
-        return self._add(session, text, options, "inject")
+        if options.compacts is not None:
+            return self._add(session, prompt, options, "inject")
+        return self._add(session, self.worded(session, prompt, options), options, "inject")
 
     @acts("retry")
     def retry(self, ref: str, options: PromptOptions | None = None, *, allow_denied: bool = False) -> Sent:
@@ -260,7 +265,7 @@ class Prompter(ManagerPart):
         if say is not None:
             # Recorded first: a front end that dies between the two loses nothing.
             at_once = structs.replace(options or PromptOptions(), at_once=True, steer=False)
-            sent = self._add(session, self.rights.prompt(checked_prompt(say), session.agent), at_once, "inject")
+            sent = self._add(session, self.worded(session, checked_prompt(say), at_once), at_once, "inject")
         receipt = self._stop(session.id, session.turn)
         if sent is not None:
             # A turn that no runner had taken was cancelled by us: no runner sends what follows it.
@@ -268,6 +273,22 @@ class Prompter(ManagerPart):
             self.serve(session.id)
             sent = self.sent(sent.prompt.id)
         return receipt, sent
+
+    def worded(self, session: Session, prompt: str, options: PromptOptions) -> str:
+        """Return a prompt as its agent gets it: foreign words inert, and a mark for each image.
+
+        Raises:
+            UsageError: the agent takes no images, or a file of one cannot be used.
+        """
+        text, agent = self.rights.prompt(prompt, session.agent), agent_named(session.agent)
+        if not has_images(text, options.images, by_user=self.inside is None):
+            return text
+        plan, folder = self.plan(session, text, options), self._layout.session(session.id)
+        launch = launch_of(
+            plan, agent, prompt=text, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
+            agent_session=session.agent_session,
+        )  # fmt: skip
+        return attached(agent, launch.transport, folder, text, options.images, session.cwd)
 
     def plan(
         self, session: Session, text: str, options: PromptOptions, *, verb: str = "inject", recipe: Recipe | None = None

@@ -68,7 +68,7 @@ class SessionQueue(ManagerPart):
         self._layout.check_writable()
         if prompt.plan.terms.compacts is not None:
             raise UsageError("A compaction cannot be edited. Cancel it, and ask for another one: agentdash compact.")
-        text = self.rights.prompt(text, self._reader.by_id(prompt.session).agent)
+        text = self._prompter.worded(self._reader.by_id(prompt.session), text, options or PromptOptions())
         plan = None
         if options is not None:
             plan = self._prompter.plan(self._reader.by_id(prompt.session), text, options)

@@ -120,7 +120,7 @@ def _check_format(path: Path, data: bytes) -> None:
 
 _OWN_COLUMNS = (
     "usage", "stopping", "stopped_by", "denied_names", "seen_at", "seen_steps", "deleted_at", "steers", "led",
-    "escalated",
+    "escalated", "handled_at",
 )  # fmt: skip
 """Fields of a session that are not columns, or are stored in another form."""
 
@@ -157,7 +157,12 @@ def _insert_all(store: Store, identity: Identity, session: Session) -> bool:
             _insert(db, "queue", _plain(queued, ("id", "recorded_plan")) | {"plan": plan, "place": place})
         _insert_marks(db, identity.marks)
         if session.seen_at is not None:
-            _insert(db, "seen", {"session": session.id, "at": session.seen_at, "steps": session.seen_steps})
+            seen: dict[str, object] = {
+                "at": session.seen_at,
+                "steps": session.seen_steps,
+                "handled_at": session.handled_at,
+            }
+            _insert(db, "seen", seen | {"session": session.id})
     return True
 
 
@@ -173,7 +178,7 @@ def _session_row(session: Session, recipe: Recipe) -> dict[str, object]:
     values = {name: plain[name] for name in ("activity", "plan", "taken_by", "budget")}
     progress = {name: dump(value) if value is not None else None for name, value in values.items()}
     # The record has no asks: the process that asked has ended, or its runner records them again.
-    return plain | usage | built | progress | {"asking": 0}
+    return plain | usage | built | progress | {"asking": 0, "waits_since": None}
 
 
 def _turn_row(turn: Turn, launch: Launch, identity: Identity) -> dict[str, object]:

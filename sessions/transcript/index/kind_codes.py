@@ -33,7 +33,7 @@ def encoded(step: Step) -> int:
         value |= FAILED
     if step.parent is not None:
         value |= NESTED
-    if step.status is StepStatus.RUNNING:
+    if step.is_open:
         value |= OPEN
     if step.kind is StepKind.ERROR and step.fatal:
         value |= FATAL

@@ -261,6 +261,8 @@ def ending(step: Step) -> str:
         return FOR_THE_MODEL
     if step.status is StepStatus.DECLINED:
         return "declined: it was not done"
+    if step.status is StepStatus.WAITING:
+        return "waits for the user's decision"
     if step.status is StepStatus.RUNNING:
         return "running"
     if step.exit_code is not None:

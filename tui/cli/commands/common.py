@@ -315,7 +315,7 @@ def looked_at(manager: "SessionManager", session: "Session", turn: int | None = 
     If the mark cannot be written (a full disk, a read-only folder), the verb does not fail: its output is complete.
     A ``turn`` that is not the newest counts as the session seen, but marks no steps: later ones were not shown.
     """
-    if not session.all_seen and sys.stdout.isatty():
+    if not session.all_opened and sys.stdout.isatty():
         with suppress(StoreError):
             manager.housekeeping.mark_seen(session.id, 0 if turn is not None and turn < session.turn else session.steps)
 

@@ -6,11 +6,15 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from agentdash.widgets.drawing.text_lines import CommandLine, MiddleLines
+from agentdash.tui.dialogs.dialog import Frame, KeyLine, Kind
+from agentdash.widgets.drawing.text_lines import CommandLine, MiddleLines, TitledLine
+
+_ENDING = frozenset({"stop", "kill", "delete", "interrupt", "cancel", "dismiss"})
+"""Verbs that end something."""
 
 
 class Answer(Enum):
@@ -35,7 +39,7 @@ class ConfirmScreen(ModalScreen[Answer]):
     def __init__(
         self,
         question: str,
-        details: Sequence[str | CommandLine],
+        details: Sequence[str | CommandLine | TitledLine],
         consequence: str,
         verb: str,
         *,
@@ -53,13 +57,12 @@ class ConfirmScreen(ModalScreen[Answer]):
 
     def compose(self) -> ComposeResult:
         """Yield the details, the consequence, and the keys; the question is the border title."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = self._question.replace("[", "\\[")
+        with Frame(Kind.ENDS if self._verb.partition(" ")[0] in _ENDING else Kind.ASKS, self._question):
             with VerticalScroll(can_focus=False):
                 yield self._details
             yield Static(self._consequence, markup=False, classes="consequence")
             keys = [f"y {self._verb}", *([f"a {self._more}"] if self._more else []), f"n {self._keep}"]
-            yield Static("   ".join(keys), markup=False, classes="keys")
+            yield KeyLine("   ".join(keys))
 
     def action_answer(self, value: str) -> None:
         """Close with the answer."""

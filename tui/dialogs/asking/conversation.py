@@ -7,12 +7,14 @@ from msgspec import Struct
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from agentdash.sessions.text.sanitize import cell_width
+from agentdash.tui.dialogs.dialog import Frame, KeyLine, Kind
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.spans import wrap
 from agentdash.widgets.inputs.choice import Field
@@ -42,6 +44,11 @@ class FactLines(Static):
     def __init__(self, facts: Sequence[tuple[str, str]]) -> None:
         super().__init__(markup=False)
         self._facts = facts
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 - as Textual declares it
+        """Return the cells of the longest text beside its label."""
+        longest = max((cell_width(line) for _, text in self._facts for line in text.split("\n")), default=0)
+        return min(self.LABEL_CELLS + longest, container.width)
 
     def on_resize(self) -> None:
         """Wrap the texts to the width."""
@@ -84,15 +91,14 @@ class ConversationScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         """Yield the facts, the box and the keys; the question is the border title."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(self._title)
+        with Frame(Kind.ASKS if self._box is None else Kind.TAKES, self._title):
             with VerticalScroll(can_focus=False):
                 yield FactLines(self._facts)
             if self._box is not None:
                 yield Field(self._box.label, self._input)
             yield self._error
             keys = f"y {self._verb}   n cancel" if self._box is None else f"Enter {self._verb}   Esc cancel"
-            yield Static(keys, markup=False, classes="keys")
+            yield KeyLine(keys)
 
     def on_mount(self) -> None:
         """Fill in the box, and give it the keys."""

@@ -8,12 +8,11 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentdash.sessions.text.sanitize import one_line
+from agentdash.tui.dialogs.dialog import Frame, KeyLine, Kind
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.inputs.history import HistoryInput
 
@@ -31,11 +30,10 @@ class RenameScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the title, and the error in it."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content("Rename")
+        with Frame(Kind.TAKES, "Rename"):
             yield HistoryInput(self._title, placeholder="automatic title", id="rename-title")
             yield Static("", id="rename-error", markup=False)
-            yield Static("Enter rename   empty = automatic title   Esc close", classes="keys")
+            yield KeyLine("Enter rename   empty = automatic title   Esc close")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -65,12 +63,11 @@ class SaveScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the file name, and the error."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(f'Export "{self._title}"')
+        with Frame(Kind.TAKES, f'Export "{self._title}"'):
             yield HistoryInput(self._path, id="save-path")
             yield Static(_folder(self._path), id="save-folder", markup=False)
             yield Static("", id="save-error", markup=False)
-            yield Static(".md Markdown   .html HTML   .json JSON     Enter save   Esc close", classes="keys")
+            yield KeyLine(".md Markdown   .html HTML   .json JSON     Enter save   Esc close")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

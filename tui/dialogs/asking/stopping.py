@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -14,6 +14,7 @@ from agentdash.sessions.model.session import Receipt
 from agentdash.sessions.rules.launch import Ladder
 from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import one_line, pad
+from agentdash.tui.dialogs.dialog import Frame, KeyLine, Kind
 from agentdash.tui.texts.family_texts import stopping
 from agentdash.widgets.drawing.short_forms import command
 from agentdash.widgets.drawing.text_lines import CommandLine, Line, MiddleLines
@@ -45,11 +46,11 @@ class StoppingScreen(ModalScreen[None]):
         self._hurry = hurry
         self._began = monotonic()
         self._receipt: Receipt | None = None
-        self._dialog = Vertical(classes="dialog")
+        self._dialog = Frame(Kind.ENDS)
         self._countdown = Line()
         self._summary = Static("", markup=False)
         self._lines = MiddleLines()
-        self._keys = Static("X kill now   Esc close (keeps stopping)", classes="keys")
+        self._keys = KeyLine("X kill now   Esc close (keeps stopping)")
 
     def compose(self) -> ComposeResult:
         """Yield the countdown, which the receipt replaces."""
@@ -77,7 +78,7 @@ class StoppingScreen(ModalScreen[None]):
         self._countdown.display = False
         self._summary.update(summary(receipt))
         self._lines.show(receipt_lines(receipt))
-        self._keys.update("Enter close")
+        self._keys.show_keys("Enter close")
 
     async def action_hurry(self) -> None:
         """Ask for SIGKILL at once, without the remaining waits."""
@@ -93,7 +94,7 @@ class StoppingScreen(ModalScreen[None]):
                 self._countdown.show_text(countdown(self._ladder, monotonic() - self._began))
 
     def _head(self, title: str) -> None:
-        self._dialog.border_title = title.replace("[", "\\[")
+        self._dialog.entitle(title)
 
 
 def countdown(ladder: Ladder, elapsed: float) -> str:

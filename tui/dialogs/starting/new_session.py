@@ -19,7 +19,7 @@ from agentdash.sessions.rules.launch import Launch, Start
 from agentdash.sessions.service.lifecycle.agent_list import AgentInfo
 from agentdash.sessions.settings.sections import MOST_COPIES
 from agentdash.sessions.text.sanitize import cell_width, clean
-from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.dialogs.dialog import Dialog, Frame, KeyLine, Kind
 from agentdash.tui.dialogs.starting.offer import (
     Begin,
     Chosen,
@@ -31,7 +31,7 @@ from agentdash.tui.dialogs.starting.offer import (
     SettingsIn,
     ToolsFor,
 )
-from agentdash.tui.dialogs.starting.start_fields import StartFields
+from agentdash.tui.dialogs.starting.start_fields import MoreFields, StartFields
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.inputs.choice import Choice
@@ -46,15 +46,17 @@ SETTLED_SECONDS = 0.15
 
 
 class NewSessionScreen(ModalScreen[None]):
-    """Asks what to start and shows the exact command; if the start fails, it stays open and shows the reason."""
+    """Asks what to start and says what will run; if the start fails, it stays open and shows the reason."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "cancel", show=False),
         Binding("enter", "start", "start", show=False),
-        Binding("ctrl+o", "more", "more fields", show=False),
+        Binding("ctrl+o", "exact", "exact command", show=False),
         Binding("f4", "review", "settings of the project", show=False, id="trust"),
         Binding("f8", "template", "template", show=False, id="template"),
     ]
+
+    TITLE: ClassVar[str] = "New session"
 
     def __init__(
         self,
@@ -78,6 +80,8 @@ class NewSessionScreen(ModalScreen[None]):
         self._plan = plan
         self._begin = begin
         self._starting = False
+        self._was_first = False
+        """True if the first field has the focus, or had it last."""
         self._known_folder: str | None = offer.first.cwd
         """The folder with the settings that the fields show; None if they are to be read again."""
         self.fields = StartFields(offer, tools)
@@ -86,26 +90,30 @@ class NewSessionScreen(ModalScreen[None]):
         self._new_line = keymap.in_text("prompt.new_line")
         self._danger = Static(DANGER, markup=False, id="new-danger")
         self._beside = Static("", id="new-beside", markup=False)
-        self._keys = Static("", classes="keys")
+        self._keys = KeyLine()
+        self._more = MoreFields(self.open_more)
+        self._sentence = Static("", id="new-sentence", markup=False)
         self._command = Static("", id="new-plan", markup=False)
         self._error = Static("", id="new-error", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the fields, and what follows from them."""
-        with Vertical(classes="dialog") as dialog:
-            dialog.border_title = "New session"
+        with Frame(Kind.TAKES, self.TITLE):
             yield from self.fields.rows()
+            yield self._more
             with Vertical(id="new-more"):
                 yield from self.fields.more_rows()
             yield self._danger
             yield self._project
-            yield self._command
+            yield self._sentence
             yield self._beside
+            yield self._command
             yield self._error
             yield self._keys
 
     def on_mount(self) -> None:
         """Fill in the prompt and focus it."""
+        self._say("")
         self.fields.fill()
         self._open_if_filled()
 
@@ -115,6 +123,7 @@ class NewSessionScreen(ModalScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show the keys of the focused field."""
+        self._was_first = self.focused in (self.fields.prompt, self.fields.preset)
         self._show_keys()
 
     def _show_keys(self) -> None:
@@ -126,23 +135,25 @@ class NewSessionScreen(ModalScreen[None]):
             keys += [f"{self._new_line} new line", "Up history"] if self._new_line else ["Up history"]
         elif focused is self.fields.folder:
             keys += ["Up recent", "Right complete"]
-        if self.has_class("-low") and not self.has_class("-more"):
-            keys.append("Ctrl+O more")
-        keys.append("Esc cancel")
-        for spare in ("Tab next field", "Up history"):
+        keys += ["Ctrl+O command", "Esc cancel"]
+        for spare in ("Up history", "Tab next field", f"{self._new_line} new line"):
             if spare in keys and cell_width(_GAP.join(keys)) > self._keys.size.width > 0:
                 keys.remove(spare)
-        self._keys.update(_GAP.join(keys))
+        self._keys.show_keys(_GAP.join(keys))
 
     def action_template(self) -> None:
         """Insert the text of a template into the prompt."""
         self.fields.prompt.focus()
         self.fields.prompt.insert_template()
 
-    def action_more(self) -> None:
-        """Show the second group of fields, for which a low screen has no room at first, and go to it."""
+    def open_more(self) -> None:
+        """Show the second group of fields, and go to its first one, or to its last one on the way back."""
         self.add_class("-more")
-        self.fields.title.focus()
+        (self.fields.copies if self._was_first else self.fields.title).focus()
+
+    def action_exact(self) -> None:
+        """Show the exact command and the line that sets its mode, or hide them again."""
+        self.toggle_class("-exact")
 
     def _open_if_filled(self) -> None:
         """Show the second group if one of its fields is filled in: what is shown is what runs."""
@@ -172,12 +183,14 @@ class NewSessionScreen(ModalScreen[None]):
         except UsageError as error:
             self._say(str(error))
             self._command.update("")
+            self._sentence.update("")
             return
         await self._learn_folder()
         launch, reason = await self._plan(start)
         warnings = self._project.beyond(launch.warnings) if launch else ()
         self._say("\n".join(filter(None, (self.fields.missing, *warnings))) if launch else reason or "")
         self._command.update(started_with(launch) if launch is not None else "")
+        self._sentence.update(clean(texts.what_runs(start, launch)) if launch is not None else "")
         beside = texts.beside_command(launch, start.options) if launch else ""
         self._beside.update(clean(beside))
         self._beside.display = bool(beside)
@@ -291,9 +304,9 @@ class ContinueScreen(NewSessionScreen):
 
     def on_mount(self) -> None:
         """Put the sentence above the command; copies would all go on at the same place."""
-        dialog = self.query_one(".dialog")
-        dialog.border_title = self._heading
-        dialog.mount(self._words, before="#new-plan")
+        dialog = self.query_one(Frame)
+        dialog.entitle(self._heading)
+        dialog.mount(self._words, before="#new-sentence")
         self.fields.title.placeholder = "the same"
         copies = self.query_one("#new-copies").parent
         if copies is not None:

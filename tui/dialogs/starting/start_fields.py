@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Label
+from textual.widgets import Input, Label, Static
 
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.rules.limits.limits import parsed, typed
@@ -132,6 +132,18 @@ def _shown(values: Mapping[str, object], key: str) -> str:
     return one_line(str(values.get(key) or ""))
 
 
+class MoreFields(Static, can_focus=True):
+    """The line in place of the second group of fields; reaching it with Tab, or a click, opens them."""
+
+    def __init__(self, open_fields: Callable[[], None]) -> None:
+        super().__init__("more ▸       title, limits, instructions, arguments, after, copies", id="new-folded")
+        self._open = open_fields
+
+    def on_focus(self) -> None:
+        """Open the fields."""
+        self._open()
+
+
 NO_PRESET = "(none)"
 
 
@@ -153,8 +165,8 @@ class StartFields:
         without = f"not installed: {', '.join(self._absent)}" if self._absent else ""
         self._session_id = str(uuid.uuid4())
         self._presets = offer.presets
-        self._preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
-        self._preset_row = Field("preset", self._preset)
+        self.preset = Choice([NO_PRESET, *offer.presets], NO_PRESET, id="new-preset")
+        self._preset_row = Field("preset", self.preset)
         self._filled = Preset()
         self.prompt = PromptInput(id="new-prompt")
         if tools is not None:
@@ -184,7 +196,7 @@ class StartFields:
         yield Field("model", self._model)
 
     def more_rows(self) -> Iterator[Widget]:
-        """Yield the second group of fields, for which a low screen has no room at first."""
+        """Yield the second group of fields, which is closed at first."""
         yield Field("title", self.title)
         yield Field("limits", self.limits)
         yield self._own
@@ -237,9 +249,9 @@ class StartFields:
 
     def fill_from_preset(self) -> None:
         """Fill the fields from the chosen preset; keep the text that the user wrote."""
-        preset, first = self._presets.get(self._preset.value or "", Preset()), self._offer.first
+        preset, first = self._presets.get(self.preset.value or "", Preset()), self._offer.first
         text = self._filled.text_in(self.prompt.text)
-        if self._preset.value in self._presets:
+        if self.preset.value in self._presets:
             first = Start(
                 "",
                 agent=preset.agent or first.agent,
@@ -291,7 +303,7 @@ class StartFields:
         before, after = self._agents.get(name), next((one for one in settings.agents if one.name == name), None)
         self._agents = {agent.name: agent for agent in settings.agents}
         self._presets = settings.presets
-        self._preset.offer([NO_PRESET, *settings.presets], self._preset.value or NO_PRESET)
+        self.preset.offer([NO_PRESET, *settings.presets], self.preset.value or NO_PRESET)
         self._preset_row.display = bool(settings.presets)
         if before is None or after is None or before == after:
             return
@@ -347,7 +359,7 @@ class StartFields:
 
     def choices(self, start: Start) -> LastStart | None:
         """Return the choices of a start for the next dialog; None if they are a preset's."""
-        if self._preset.value in self._presets:
+        if self.preset.value in self._presets:
             return None
         mode = self.mode.value or ""
         held = mode not in self._agents[start.agent].unheld

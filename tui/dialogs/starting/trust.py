@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from agentdash.sessions.service.projects.review import Review
 from agentdash.sessions.text.sanitize import clean
-from agentdash.tui.dialogs.dialog import Dialog
+from agentdash.tui.dialogs.dialog import Dialog, Kind
 from agentdash.tui.render.setup.trust import review_lines
 
 Choice = Literal["trust", "forget"]
@@ -21,6 +21,7 @@ _KEYS = {"trust": "y trust", "forget": "f stop trusting"}
 class TrustScreen(Dialog[Choice]):
     """Shows the contents, or their change since the last trust; ``y`` trusts exactly these."""
 
+    KIND = Kind.ASKS
     DECIDING: ClassVar[frozenset[str]] = frozenset({"y", "f"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "choose('trust')", "trust", show=False),

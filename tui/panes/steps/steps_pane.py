@@ -84,6 +84,8 @@ class StepsPane(StepActionKeys):
         self._name_keys()
         self._seeker = DiffSeeker(requests, self.steps, lambda: self._view)
         self.pane = StepDocumentPane(self.documents, requests)
+        self.say_place: Callable[[], object] = lambda: None
+        """Called when the cursor can be on another step, or among others."""
 
     def compose(self) -> ComposeResult:
         """Yield the digest and the counts, the steps, the pane, and the field for searches and numbers."""
@@ -132,6 +134,7 @@ class StepsPane(StepActionKeys):
         if session is None:
             self._shown, self._view = None, View()
             self.steps.clear()
+            self._say_counts()
             return
         self._following = TrajectoryReader(self.reader.steps, session.id)
         self._plain = not takes_prompts(session.agent)
@@ -451,3 +454,4 @@ class StepsPane(StepActionKeys):
         steps, found = self.steps, self.finder.found(self.steps.cursor)
         shown = Shown(steps.groups, steps.level, found, note, self._plain)
         self.head.show_counts(self._view.count if len(self._view) else None, shown)
+        self.say_place()

@@ -28,7 +28,7 @@ from agentdash.tui.state.table_views import BUILT_IN, ENDS, ChosenSessions, View
 from agentdash.tui.state.ui_state import UiState
 from agentdash.tui.texts import screen_texts as texts
 from agentdash.widgets.drawing.roles import MUTED
-from agentdash.widgets.drawing.text_lines import Line
+from agentdash.widgets.drawing.text_lines import Line, TitleRule
 from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.table.columns import Choice
 from agentdash.widgets.table.ordering import Grouping
@@ -107,7 +107,7 @@ class TablePane(Vertical):
         self._keys_wait = keys_wait
         self._later: Timer | None = None
         """Tries the filter that was not tried because keys waited."""
-        self.bar = Line(id="bar")
+        self.bar = TitleRule(id="bar")
         self.count = Line(id="filter-count")
         """The number of sessions that match the filter while the user writes it."""
         self.preview = Line(id="preview")
@@ -171,6 +171,10 @@ class TablePane(Vertical):
     def action_quick(self, key: str) -> None:
         """Show only sessions in one group of states; show all if ``key`` is 0 or already chosen."""
         self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
+
+    def action_view(self, name: str) -> None:
+        """Show a view by its name."""
+        self.show(self.views[name])
 
     def action_here(self) -> None:
         """Show only sessions in the selected one's folder, or all again."""
@@ -322,8 +326,20 @@ class TablePane(Vertical):
         self.table.show_problem(self._problem)
         matching, there = self.table.counts
         self.count.show_text(f"{matching:,} of {there:,}" if view.chooses else "")
-        self.bar.show_text(text)
+        self.bar.show_rule(text, self.table.cursor_place)
         self.set_class(bool(text.plain), "-filled")
+
+    @on(SessionTable.Highlighted)
+    def _cursor_moved(self) -> None:
+        self.bar.show_rule(place=self.table.cursor_place)
+
+    def on_descendant_focus(self) -> None:
+        """Show that the pane has the keys."""
+        self.bar.show_rule(focused=True)
+
+    def on_descendant_blur(self) -> None:
+        """Show that the pane does not have the keys."""
+        self.bar.show_rule(focused=False)
 
     def show_preview(self, text: str) -> None:
         """Show a text about the selected session below the table, on a screen that shows no steps."""

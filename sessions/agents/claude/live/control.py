@@ -4,9 +4,13 @@ A line that is not JSON ends the process (docs/protocols/claude.md, "Standard in
 first.
 """
 
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+
+from agentdash.sessions.rules.prompts.images import Picture
 
 CHANGE = "change-"
 """The beginning of the id of a request that changes a setting."""
@@ -38,9 +42,12 @@ def line_of(value: Any) -> bytes:
     return data + b"\n"
 
 
-def prompt_line(key: str, text: str) -> bytes:
+def prompt_line(key: str, text: str, pictures: Sequence[Picture] = ()) -> bytes:
     """Return the line of a prompt; claude ignores a key that it has."""
-    content = [{"type": "text", "text": text}]
+    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    for one in pictures:
+        source = {"type": "base64", "media_type": one.media_type, "data": b64encode(one.data).decode()}
+        content.append({"type": "image", "source": source})
     return line_of(encodable({"type": "user", "uuid": key, "message": {"role": "user", "content": content}}))
 
 

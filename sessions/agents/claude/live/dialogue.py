@@ -41,6 +41,7 @@ from agentdash.sessions.agents.dialogue import (
 from agentdash.sessions.agents.parsing.json_lines import NULL, Words, text_of
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.rules.asks.model import Answer, Ask, AskKind, Verdict
+from agentdash.sessions.rules.prompts.images import Picture
 
 _MOST_PROMPTS = 10_000
 _KEY_CHARACTERS = 200
@@ -137,6 +138,11 @@ class ClaudeDialogue(Dialogue):
         if self._prompts.get(key) is not Delivery.SEEN:
             self._unread[key] = None
         return prompt_line(key, text)
+
+    def prompt_with(self, key: str, attempt: int, text: str, pictures: Sequence[Picture]) -> bytes:
+        """Return the line that sends a prompt with images; they are in it as Base64."""
+        self.prompt(key, attempt, text)
+        return prompt_line(key, text, pictures)
 
     def withdraw(self, key: str) -> bytes:
         """Return the line that takes back a prompt that was not read."""

@@ -36,6 +36,7 @@ from agentdash.sessions.agents.dialogue import (
 from agentdash.sessions.agents.parsing.parser import remember
 from agentdash.sessions.model.session import Change
 from agentdash.sessions.rules.asks.model import Answer, Ask, Verdict
+from agentdash.sessions.rules.prompts.images import Picture
 
 MOST_OPEN = 1_000
 """Open requests of codex, and patches of the running turn, that are remembered."""
@@ -102,7 +103,12 @@ class CodexDialogue(Dialogue):
 
     def prompt(self, key: str, attempt: int, text: str) -> bytes:
         """Return ``turn/start``, which also adds to a running turn; ``turn/steer`` would fail if it ends just then."""
-        parts = [{"type": "text", "text": text, "text_elements": []}]
+        return self.prompt_with(key, attempt, text, ())
+
+    def prompt_with(self, key: str, attempt: int, text: str, pictures: Sequence[Picture]) -> bytes:
+        """Return ``turn/start`` with the files of the images, which codex reads at once (0.169.0, 0.171.0)."""
+        parts: list[dict[str, Any]] = [{"type": "text", "text": text, "text_elements": []}]
+        parts += [{"type": "localImage", "path": one.path} for one in pictures]
         return self._request(f"{_PROMPT}{key}:{attempt}", "turn/start", clientUserMessageId=key, input=parts)
 
     def compact(self, key: str, attempt: int) -> bytes:

@@ -21,7 +21,7 @@ from agentdash.sessions.agents.codex.item_steps import ended, readable_error, un
 from agentdash.sessions.agents.codex.refusals import refused
 from agentdash.sessions.agents.names import UUID
 from agentdash.sessions.agents.parsing.event_parser import EventParser, EventState
-from agentdash.sessions.agents.parsing.parser import changed, remember
+from agentdash.sessions.agents.parsing.parser import asked, changed, decided, remember
 from agentdash.sessions.agents.parsing.parser import plan as plan_of
 from agentdash.sessions.model.session import PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.model.steps import OTHER_PROGRAM
@@ -62,6 +62,8 @@ class AppServerState(EventState, kw_only=True):
     """The open questions by the request's key, in words."""
     asked_items: dict[str, None] = field(default_factory=dict)
     """The open items for which codex asked permission."""
+    items_of: dict[str, str] = field(default_factory=dict)
+    """The items of the open questions, by the request's key."""
     helpers: dict[str, str] = field(default_factory=dict)
     """The calls that began sub-agents, by the sub-agent's thread."""
     total: Usage = field(default_factory=Usage)
@@ -99,11 +101,16 @@ class AppServerParser(EventParser):
             item = self._key(event.params.thread_id, getattr(event.params, "item_id", ""))
             changes = self.state.open.get(item)
             ask = ask_of(event, changes.changes if changes is not None else ())
-            if changes is not None:
-                remember(self.state.asked_items, item, None, MOST_ASKS)
             if ask is not None:
                 self._asks(ask.key, sentence(ask))
-            return []
+            if changes is None:
+                return []
+            remember(self.state.asked_items, item, None, MOST_ASKS)
+            if ask is None:
+                return []
+            remember(self.state.items_of, ask.key, item, MOST_ASKS)
+            self.state.open[item] = asked(changes, at)
+            return [self.state.open[item]]
         return _READ[type(event)](self, event.params, at)
 
     def _tolerantly(self, line: bytes, at: int | None) -> list[Step]:
@@ -182,11 +189,12 @@ class AppServerParser(EventParser):
             before = self.facts.context_tokens
             self.state.before, self.state.after = self.facts.context_before if before is None else before, None
         if not completed:
-            step = structs.replace(step, status=StepStatus.RUNNING)
+            waits = earlier is not None and earlier.status is StepStatus.WAITING
+            step = structs.replace(step, status=StepStatus.WAITING if waits else StepStatus.RUNNING)
             self._remember(key, step)
             return [step]
         over = item.completed_at_ms or params.completed_at_ms or at
-        step = ended(step, over if step.status is not None else None)
+        step = ended(decided(step, at), over if step.status is not None else None)
         by_answer = step.status is StepStatus.DECLINED and key in self.state.asked_items
         self.state.asked_items.pop(key, None)
         if isinstance(item, items.ContextCompaction) and ours:
@@ -328,11 +336,19 @@ class AppServerParser(EventParser):
         """Return the open steps as interrupted; the plan is a state, which nothing interrupts."""
         self.state.open.pop(_PLAN, None)
         self.state.asked_items.clear()
+        self.state.items_of.clear()
         return super().close(at)
 
-    def _resolved(self, params: events.ResolvedParams, at: int | None) -> list[Step]:  # noqa: ARG002
-        self.state.asking.pop(key_of(params.request_id) or "", None)
-        return self._wait()
+    def _resolved(self, params: events.ResolvedParams, at: int | None) -> list[Step]:
+        key = key_of(params.request_id) or ""
+        self.state.asking.pop(key, None)
+        self._wait()
+        item = self.state.items_of.pop(key, "")
+        step = self.state.open.get(item)
+        if step is None or item in self.state.items_of.values():
+            return []
+        self.state.open[item] = decided(step, at)
+        return [self.state.open[item]]
 
     def _settings(self, params: events.SettingsParams, at: int | None) -> list[Step]:  # noqa: ARG002
         """Note the model of the next turn; the running one keeps its own."""

@@ -4,6 +4,7 @@ import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agentdash.sessions.model.session import Status, StoppedBy, Stopping
 from agentdash.sessions.rules.attention import SILENT_MS, Attention, AttentionKind, attention, denials, is_needed
@@ -29,6 +30,10 @@ def test_each_reason_with_its_line_and_its_time():
     for one, expected in [
         (session(Status.WAITING, reason="may I?"), Attention(AttentionKind.WAITING, "may I?", NOW - 1000)),
         (session(Status.WAITING), Attention(AttentionKind.WAITING, "waiting for an answer", NOW - 1000)),
+        (
+            session(Status.WAITING, asking=1, waits_since=NOW - 35_000),
+            Attention(AttentionKind.WAITING, "waiting for an answer", NOW - 35_000),
+        ),
         (
             session(Status.RUNNING, stuck="`make` failed 4 times in a row", stuck_at=NOW - 5000),
             Attention(AttentionKind.STUCK, "`make` failed 4 times in a row", NOW - 5000),
@@ -84,9 +89,14 @@ def test_the_kinds_are_ordered_by_urgency():
 
 
 @pytest.mark.parametrize("status", [Status.DONE, Status.FAILED, Status.LOST])
-def test_an_end_needs_somebody_until_it_was_seen(status):
+def test_an_end_needs_the_user_until_it_was_opened_a_failure_or_a_question_until_it_was_dealt_with(status):
     assert kind(session(status, denied=1)) is not None
-    assert kind(session(status, denied=1, asks="Which one?", seen_at=NOW)) is None
+    asking = session(status, denied=1, asks="Which one?", seen_at=NOW)
+    assert kind(asking) is not None
+    assert kind(structs.replace(asking, handled_at=NOW)) is None
+    assert kind(structs.replace(asking, handled_at=NOW, updated_at=NOW + 1)) is not None
+    opened = session(status, denied=1, seen_at=NOW)
+    assert (kind(opened) is None) is (status is Status.DONE)
 
 
 def test_a_look_answers_no_question_and_frees_no_loop():
@@ -139,7 +149,8 @@ def test_an_unconfirmed_prompt_needs_the_user_also_if_the_session_was_seen(statu
 def test_a_held_queue_of_an_ended_session_needs_the_user_until_it_was_seen():
     held = {"queued": 1, "held": "turn 3 was stopped", "stopped_by": StoppedBy.LIMIT}
     assert kind(session(Status.STOPPED, **held)) is AttentionKind.FAILED
-    assert kind(session(Status.STOPPED, **held, seen_at=NOW)) is None
+    assert kind(session(Status.STOPPED, **held, seen_at=NOW)) is AttentionKind.FAILED
+    assert kind(session(Status.STOPPED, **held, seen_at=NOW, handled_at=NOW)) is None
     assert kind(session(Status.DONE, queued=1, held="No such sandbox.")) is AttentionKind.HELD
     assert kind(session(Status.FAILED, queued=1, held="turn 3 failed")) is AttentionKind.FAILED
 
@@ -147,11 +158,12 @@ def test_a_held_queue_of_an_ended_session_needs_the_user_until_it_was_seen():
 @pytest.mark.parametrize(
     "by", [StoppedBy.LIMIT, StoppedBy.LEADS_LIMIT, StoppedBy.SYSTEM, StoppedBy.AGENTDASH, StoppedBy.OTHER]
 )
-def test_a_stop_that_the_user_does_not_know_of_needs_the_user_until_it_was_seen(by):
+def test_a_stop_that_the_user_does_not_know_of_needs_the_user_until_it_was_dealt_with(by):
     stopped = {"stopped_by": by, "reason": f"stopped by {by}: used 6.1k tokens, the limit is 6k"}
     need = attention(session(Status.STOPPED, **stopped), NOW)
     assert (need.kind, need.reason) == (AttentionKind.FAILED, stopped["reason"])
-    assert kind(session(Status.STOPPED, **stopped, seen_at=NOW)) is None
+    assert kind(session(Status.STOPPED, **stopped, seen_at=NOW)) is AttentionKind.FAILED
+    assert kind(session(Status.STOPPED, **stopped, handled_at=NOW)) is None
 
 
 @pytest.mark.parametrize("by", [StoppedBy.YOU, StoppedBy.LEAD, None])

@@ -28,13 +28,15 @@ def test_each_kind_is_counted_without_the_archive(store):
     for number, status in enumerate(("running", "starting", "queued", "waiting", "failed", "lost", "done", "stopped")):
         add(store, f"session-{number}", status)
     add(store, "session-9", "failed", archived_at=1)
-    assert counts(store.database) == Counts(needs_you=3, failed=2, at_work=3, queued=1, total=8, first="session-3")
+    assert counts(store.database) == Counts(needs_you=3, failed=2, at_work=3, queued=1, total=8, first="session-4")
 
 
-def test_the_newest_of_the_most_urgent_sessions_is_named(store):
+def test_the_session_that_needs_the_user_for_the_longest_time_is_named(store):
     add(store, "session-1", "waiting", "older", 10)
     add(store, "session-2", "waiting", "newer", 20)
-    add(store, "session-3", "failed", "failed", 30)
+    add(store, "session-3", "failed", "failed", 30, ended_at=5)
+    assert counts(store.database).first == "failed"
+    assert store.database.run("UPDATE sessions SET waits_since = 1 WHERE id = 'session-2'")
     assert counts(store.database).first == "newer"
 
 

@@ -80,7 +80,7 @@ def test_a_row_shows_state_id_age_turn_tokens_cost_agent_where_and_title() -> No
     counts, headings, row = sessions_text([session(usage=usage, cost_usd=0.31, last_event_at=96_000)], LOOK)
     assert counts == "1 session   ● 1 running   18.2k tok   $0.31"
     assert headings.split() == ["state", "id", "age", "new", "turn", "tok", "cost", "agent", "where", "what"]
-    words = ["●", "running", "a1b2c3d4", "4s", "2", "18.2k", "$0.31", "codex", "/srv/code/api"]
+    words = ["●", "running", "a1b2c3d4", "1m", "2", "18.2k", "$0.31", "codex", "/srv/code/api"]
     assert row.split() == [*words, "fix", "the", "login", "test"]
 
 

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model.session import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
-from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table.row_model import Chooser, RowModel
+from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, TwoLines, heading_key
+from agentdash.widgets.table.row_model import Chooser, Density, RowModel, level_for
 
 NOW = 10_000_000
 
 
 def session(name, status=Status.DONE, created=0, **own):
-    times = {"created_at": created, "updated_at": created, "ended_at": created, "seen_at": NOW}
+    times = {"created_at": created, "updated_at": created, "seen_at": NOW, "handled_at": own.get("seen_at", NOW)}
+    times |= {"ended_at": created if status.ended else None, "last_event_at": created}
+    times |= {"started_at": None if status.ended else created}
     return factories.session(name, status=status, title=name, **(times | own))
 
 
@@ -41,6 +43,36 @@ def test_what_needs_somebody_stands_first_then_what_runs_then_the_newest():
         session("queued", Status.QUEUED, created=6),
     )
     assert names(rows) == ["waits", "failed", "runs", "unseen", "queued", "new", "failed-seen", "old"]
+
+
+def test_the_order_inside_a_section_is_the_age_that_is_shown():
+    rows = table(
+        session("done-late", created=1, ended_at=90, seen_at=None),
+        session("done-early", created=9, ended_at=50, seen_at=None),
+        session("began-late", Status.RUNNING, created=1, started_at=80, last_event_at=81),
+        session("began-early", Status.RUNNING, created=9, started_at=40, last_event_at=99),
+        session("asks", created=2, ended_at=70, asks="Which?", handled_at=None),
+        session("asked-late", Status.WAITING, created=1, asking=1, waits_since=95, last_event_at=20),
+        session("asked-early", Status.WAITING, created=9, asking=1, waits_since=30, last_event_at=99),
+        session("failed", Status.FAILED, created=3, ended_at=60, handled_at=None),
+        session("seen-late", created=1, ended_at=8),
+        session("seen-early", created=5, ended_at=7),
+        grouping=Grouping.SECTIONS,
+    )
+    by_heading = [row.heading.sessions for row in map(rows.row, range(len(rows))) if row.heading]
+    assert by_heading == [
+        ("asked-early", "failed", "asks", "asked-late"),
+        ("began-late", "began-early"),
+        ("done-late", "done-early"),
+        ("seen-late", "seen-early"),
+    ]
+
+
+def test_a_failure_that_was_only_opened_stays_until_it_was_dealt_with():
+    rows = table(session("failed", Status.FAILED, created=4, handled_at=None), grouping=Grouping.SECTIONS)
+    assert names(rows) == [heading_key("needs you"), "failed"]
+    assert rows.update([session("failed", Status.FAILED, created=4)], (), NOW)
+    assert names(rows) == [heading_key("seen"), "failed"]
 
 
 def test_the_sessions_that_ask_are_known_without_a_pass_over_all():
@@ -125,7 +157,7 @@ def test_the_row_under_the_hand_stays_while_the_others_move_around_it():
     assert rows.update([session("new", Status.WAITING, created=9, seen_at=None)], (), NOW, hold="b")
     assert names(rows)[1] == "b"
     rows.update([], ["c"], NOW)
-    assert names(rows) == ["new", "d", "a", "b"]
+    assert names(rows) == ["d", "new", "a", "b"]
 
 
 def test_a_change_that_moves_nothing_says_so():
@@ -207,7 +239,7 @@ def test_the_order_does_not_depend_on_the_way_there(order, sort, reverse):
     assert names(at_once) == names(one_by_one)
 
 
-def test_what_is_stuck_comes_before_failures_and_pinned_ones_above_all():
+def test_what_needs_the_user_comes_by_its_wait_and_pinned_ones_above_all():
     rows = table(
         session("failed", Status.FAILED, created=4, seen_at=None),
         session("stuck", Status.RUNNING, stuck="`pytest` failed 4 times in a row", stuck_at=1),
@@ -215,7 +247,7 @@ def test_what_is_stuck_comes_before_failures_and_pinned_ones_above_all():
         session("old", created=1, pinned_at=5),
         session("runs", Status.RUNNING),
     )
-    assert names(rows) == ["old", "stuck", "failed", "denied", "runs"]
+    assert names(rows) == ["old", "stuck", "denied", "failed", "runs"]
     rows.choose(None, NOW, Arrangement(sort="created"))
     assert names(rows)[0] == "old"
 
@@ -260,19 +292,56 @@ def test_the_row_in_hand_keeps_its_section_until_the_hand_leaves_it():
     running = [session(name, Status.RUNNING, created=number) for number, name in enumerate("cba")]
     rows = table(*running, grouping=Grouping.SECTIONS)
     head = heading_key("running")
-    assert not rows.update([session("b", created=1, seen_at=None)], (), NOW, hold="b")
+    assert rows.update([session("b", created=1, seen_at=None)], (), NOW, hold="b")
     assert names(rows) == [head, "a", "b", "c"]
+    assert rows.row(0).heading.count == 2  # it is counted where it belongs, not where it is held
     assert rows.update([session("new", Status.FAILED, created=9, seen_at=None)], (), NOW, hold="b")
     assert names(rows) == [heading_key("needs you"), "new", head, "a", "b", "c"]
     assert rows.let_go(NOW, "new", "new")
     assert names(rows) == [heading_key("needs you"), "new", head, "a", "c", heading_key("done, unread"), "b"]
+    assert rows.update([session("new", created=9, seen_at=None)], (), NOW, hold="new")
+    counts = {row.heading.name: row.heading.count for row in map(rows.row, range(len(rows))) if row.heading}
+    assert counts == {"needs you": 0, "running": 2, "done, unread": 2}
 
 
 def test_each_session_has_one_line_or_two_and_a_heading_one():
     rows = table(session("a"), session("b"), grouping=Grouping.SECTIONS)
-    assert (rows.height, rows.set_lines(2), rows.set_lines(2)) == (3, True, False)
+    assert (rows.height, rows.set_level(TwoLines.ALL), rows.set_level(TwoLines.ALL)) == (3, True, False)
     assert [rows.top(number) for number in range(3)] == [0, 1, 3]
     assert (rows.height, rows.find(2), rows.find(3)) == (5, (1, 1), (2, 0))
+
+
+def test_rows_that_need_the_user_or_run_have_two_lines_as_long_as_these_fit():
+    rows = table(
+        session("failed", Status.FAILED, handled_at=None),
+        session("runs", Status.RUNNING),
+        session("done", seen_at=None),
+        *(session(f"seen{n}") for n in range(20)),
+        grouping=Grouping.SECTIONS,
+    )
+
+    def lines(room):
+        rows.set_level(level_for(Density.MIXED, rows, room))
+        return [rows.lines(rows.position(name)) for name in ("failed", "runs", "done", "seen3")]
+
+    assert lines(40) == lines(6) == [2, 2, 1, 1]
+    assert lines(3) == [2, 1, 1, 1]
+    assert lines(1) == [1, 1, 1, 1]
+    assert rows.height == 4 + 23
+    lines(40)
+    assert rows.update([session("done", Status.RUNNING)], (), NOW)
+    assert rows.lines(rows.position("done")) == 2
+    assert level_for(Density.ONE, rows, 99) is TwoLines.NONE
+    assert level_for(Density.TWO, rows, 9) is TwoLines.ALL
+    assert Density("auto") is Density.MIXED
+
+
+def test_a_row_that_stays_in_place_gets_the_lines_of_its_new_state():
+    rows = table(session("a", Status.RUNNING), sort="created")
+    rows.set_level(TwoLines.WORKS)
+    assert rows.height == 2
+    assert rows.update([session("a")], (), NOW)
+    assert (rows.height, rows.lines(0)) == (1, 1)
 
 
 def test_another_key_that_moves_no_row_says_so():
@@ -383,7 +452,7 @@ def test_sections_are_those_of_a_table_that_was_filled_at_once(changes):
 
 
 @pytest.mark.parametrize("grouping", [Grouping.FOLDER, Grouping.AGENT])
-def test_a_heading_counts_again_when_somebody_has_looked(grouping):
+def test_a_heading_counts_again_when_the_user_dealt_with_it(grouping):
     unseen = session("a", Status.FAILED, seen_at=None)
     rows = table(unseen, session("b"), sort="created", grouping=grouping)
     assert rows.row(0).heading.attention == 1

@@ -21,6 +21,7 @@ from agentdash.tui.cli.commands.starting.options import (
     ModeCommand,
     at_option,
     chosen_settings,
+    image_option,
     parse_pairs,
     parsed_limits,
     timeout_option,
@@ -62,6 +63,7 @@ turn_options = common.options(
 @click.option("--now", is_flag=True, help="Send it as soon as the session is free, even if its queue is held.")
 @click.option("--next", "next_", is_flag=True, help="Send it as the next turn, also if the agent could read it now.")
 @click.option("--key", metavar="NAME", help="Name of the request: the same name sends nothing twice.")
+@image_option
 @at_option
 @template_option
 @recipient_options
@@ -84,6 +86,7 @@ def inject(
     now: bool,
     next_: bool,
     key: str | None,
+    images: tuple[str, ...],
     at: int | None,
     wait: bool,
     timeout: float | None,
@@ -108,6 +111,7 @@ def inject(
         "key": key or "",
         "over_budget": over_budget,
     }
+    place["images"] = images
     if at is not None:
         if now or wait or timeout is not None:
             raise click.UsageError("--at cannot be combined with --now, --wait or --timeout.")

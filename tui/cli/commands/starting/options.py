@@ -76,6 +76,17 @@ def _due_at(_: click.Context, __: click.Parameter, words: str | None) -> int | N
     return due_at(words, now_ms())
 
 
+def _whole_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths as they are meant here, wherever the session's folder is."""
+    import os
+
+    return tuple(os.path.abspath(path) for path in paths)  # noqa: PTH100 - does not follow links
+
+
+image_option = click.option(
+    "--image", "images", multiple=True, type=click.Path(), metavar="FILE", callback=_whole_paths,
+    help="Add an image to the prompt: PNG, JPEG, GIF or WebP (repeatable).",
+)  # fmt: skip
 at_option = click.option(
     "--at", metavar="TIME", callback=_due_at, help="Wait in the queue until then: 18:00, +2h, 2026-11-28T09:00."
 )

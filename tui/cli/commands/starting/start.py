@@ -21,6 +21,7 @@ from agentdash.tui.cli.commands.starting.options import (
     chosen_settings,
     cwd_option,
     danger_option,
+    image_option,
     key_option,
     lifecycle_option,
     limit_option,
@@ -62,6 +63,7 @@ LONGEST_KEY = 200
 @after_option
 @lifecycle_option
 @key_option
+@image_option
 @at_option
 @click.option("-n", "copies", type=click.IntRange(1, 100), metavar="N", help="Start N copies.")
 @click.option("--dry-run", is_flag=True, help="Show the exact command without starting it.")
@@ -85,6 +87,7 @@ def spawn(
     after: str,
     lifecycle: "Lifecycle",
     key: str,
+    images: tuple[str, ...],
     at: int | None,
     copies: int | None,
     dry_run: bool,
@@ -129,6 +132,7 @@ def spawn(
         budget=budget_of(budget_usd, budget_tokens, "--budget-usd", "--budget-tokens"),
         over_budget=over_budget,
         due_at=at,
+        images=images,
     )
     if after and at is not None:
         raise click.UsageError("--at and --after cannot be combined.")

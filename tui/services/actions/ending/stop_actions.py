@@ -103,7 +103,7 @@ class StopActions(Actions):
                 return StopPreview(), Answer.NO
             screen = ConfirmScreen(
                 f'{verb} "{texts.title(session)}"?',
-                texts.process_lines(session, preview.processes) or [texts.listed(session)],
+                texts.process_lines(session, preview.processes) or texts.listing([session]),
                 "\n".join(filter(None, (words_of(preview.ladder), family_texts.stop_effect(preview)))),
                 verb.lower(),
                 more=f"{verb.lower()} these too" if preview.going_on and more else None,

@@ -14,6 +14,8 @@ from agentdash.sessions.agents.dialogue import TurnEnded
 from agentdash.sessions.agents.parsing.parser import TurnParser
 from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Step, StepKind, StepStatus
+from agentdash.sessions.text.units import duration
+from agentdash.sessions.transcript.blocks import describe, lasts
 
 LIVE = CAPTURES / "live"
 NAMES = sorted(path.name for path in LIVE.glob("claude-*.jsonl") if not path.name.endswith(".in.jsonl"))
@@ -206,3 +208,17 @@ def test_a_change_of_mode_that_is_reported_twice_is_one_notice(status_first: boo
     _, steps = read([*change("auto"), *change("plan"), *change("auto")])
     modes = [text.partition(": ")[2] for text in texts(steps, StepKind.NOTICE)]
     assert modes == ["auto", "plan", "auto"]
+
+
+@pytest.mark.parametrize("version", ["197", "330"])
+def test_a_call_waits_until_the_answer_and_lasts_from_it(version: str) -> None:
+    for lines in slices(f"claude-{version}-can-use-tool.jsonl")[:4]:
+        parser, forms = CLAUDE.parser(1, "stream-json"), list[Step]()
+        for second, line in enumerate(lines):
+            forms += [step for step in parser.feed(line, second * 1000) if step.call_id is not None]
+        statuses = [step.status for step in forms]
+        assert statuses[:3] == [StepStatus.RUNNING, StepStatus.WAITING, StepStatus.RUNNING]
+        waits, last = forms[1], forms[-1]
+        assert (waits.began_at, lasts(waits, (waits.asked_at or 0) + 35_000)) == (None, "35s")
+        assert last.decided_at is not None and last.began_at == last.decided_at > (last.asked_at or 0)
+        assert describe(last).took == duration((last.ended_at or 0) - last.decided_at)

@@ -268,6 +268,25 @@ def test_a_command_that_an_answer_denied_is_declined_and_not_counted() -> None:
     assert (parser.facts.denied, parser.facts.denied_names) == (0, [])
 
 
+def test_a_step_waits_until_the_answer_and_lasts_from_it() -> None:
+    parser, forms = AppServerParser(), list[Step]()
+    for second, line in enumerate(lines_of("codex-asks.jsonl")):
+        forms += parser.feed(line, 1_795_417_000_000 + second * 1000)
+    acts = [step for step in forms if step.kind in (StepKind.COMMAND, StepKind.FILE_CHANGE)]
+    assert [step.status for step in acts if step.index == 1] == [
+        StepStatus.RUNNING, StepStatus.WAITING, StepStatus.RUNNING, StepStatus.OK,
+    ]  # fmt: skip
+    assert sum(step.status is StepStatus.WAITING for step in acts) == 4
+    for ended_step in (step for step in acts if step.asked_at is not None and step.ended_at is not None):
+        assert ended_step.began_at == ended_step.decided_at == ended_step.asked_at + 1000
+    waits = note("item/commandExecution/requestApproval", threadId="T", itemId="c", command="touch x") | {"id": 7}
+    command = {"type": "commandExecution", "id": "c", "command": "touch x", "status": "inProgress"}
+    parser = AppServerParser()
+    fed(note("item/started", item=command), waits, parser=parser)
+    (left,) = parser.close(9)
+    assert (left.status, left.began_at) == (StepStatus.INTERRUPTED, None)  # it never began
+
+
 def test_a_command_that_codex_declined_without_a_question_counts_as_denied() -> None:
     command = {"type": "commandExecution", "id": "c", "command": "touch x", "status": "inProgress"}
     parser = AppServerParser()

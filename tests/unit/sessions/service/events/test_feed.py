@@ -99,7 +99,7 @@ def test_steps_and_marks_of_reading_are_no_events(store):
     events = feed(store)
     events.begin()
     become(store, "session-1", Status.RUNNING, steps=7, last_event_at=9, activity=None, last_message="x")
-    write(store, "INSERT INTO seen VALUES ('session-1', 5, 7)")
+    write(store, "INSERT INTO seen (session, at, steps) VALUES ('session-1', 5, 7)")
     assert events.more() == []
 
 
