@@ -35,9 +35,9 @@ async def test_the_tour_ticks_what_was_done_and_goes(dashboard):
         await d.main.operations.starting.spawn(Start("one more", cwd="/"))
         await d.shows("✓ n start one   · ? all keys")
         await d.press("question_mark")
-        await d.shows("try this")
+        await d.shows("type to find a key")
         await d.press("escape")
-        await d.until(lambda: "all keys" not in d.text())
+        await d.until(lambda: "start one" not in d.text())
 
 
 async def test_what_the_agents_or_other_front_ends_do_ticks_nothing(dashboard):
