@@ -233,7 +233,7 @@ def _environment_facts(turn: Turn, now: Mapping[str, str]) -> list[Fact]:
     )
     differs = f"not as here now: {shown}; a new process gets those of the front end that starts it" if names else ""
     text = f"of the front end that started the process {began} ago; {differs or 'as here now'}"
-    return [Fact("environment", text, f"/proc/{turn.agent_pid}/environ")]
+    return [Fact("environment", text, "the process, just now")]
 
 
 def differing(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
