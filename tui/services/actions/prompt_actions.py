@@ -87,8 +87,9 @@ class PromptActions(Actions):
             if choice is None:
                 return False
             allow = choice
-        retry = self._access.manager("retry").prompts.retry
-        sent = await self._requests.ask(lambda: retry(session.id, allow_denied=allow))
+        sent = await self._requests.ask(
+            lambda: self._access.manager("retry").prompts.retry(session.id, allow_denied=allow)
+        )
         if sent is not None:
             afresh = session.status is Status.FAILED and takes_prompts(session.agent)
             self._requests.show_message(act_texts.retried(sent, afresh=afresh))
