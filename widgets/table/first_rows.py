@@ -43,7 +43,8 @@ class FirstRows:
         rows.set_level(level_for(table.density, rows, room))
         self.scrolls = rows.height > room
         """True if it has a scrollbar, which takes a cell of the width."""
-        self._shown = range(min(len(rows), room))
+        last = rows.find(min(rows.height, room) - 1)
+        self._shown = range(last[0] + 1 if last is not None else 0)
         self._form = self._chosen_form()
 
     @property
