@@ -105,7 +105,7 @@ async def test_what_is_in_hand_leaves_the_filter_when_the_hand_is_gone(dashboard
         assert d.main.table.selected.id == "failed01"
         d.manager.put(structs.replace(SESSIONS[2], status=Status.FAILED, reason="exit 1"))
         await d.shows("failed   2 of 5")
-        await d.press("k")
+        d.main.table.select("done0001")
         monkeypatch.setattr(d.main.table, "_clock", lambda: T0 + 20_000)
         d.main.table.tick()
         await d.shows("failed   1 of 5")
