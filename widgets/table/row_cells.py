@@ -254,8 +254,7 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
 def queue_marks(session: Session, now: int) -> list[Cell]:
     """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``.
 
-    ``+1 until 18:00`` waits for a time.
-
+    ``+1 until 18:00`` waits for a time, ``until 18:00`` is the session's start.
     ``↳ after 1a2b`` names the session for which it waits.
     """
     marks = [(f"?{session.asking}", "attention")] if session.asking else []
@@ -263,6 +262,8 @@ def queue_marks(session: Session, now: int) -> list[Cell]:
         marks.append((f"↳ after {session.after[:_PREDECESSOR]}", "attention" if session.blocked else "dim"))
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
+    if session.due_at is not None and not session.queued:
+        marks.append((f"until {clock_words(session.due_at, now)}", "dim"))
     if session.queued:
         wait = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
         held = ("held", "attention") if session.held else (wait.strip(), "dim")
