@@ -11,6 +11,7 @@ from recorded_sessions import lines, record, said
 
 from agentdash.sessions.model import typed
 from agentdash.sessions.model.session import Status
+from agentdash.sessions.text.sanitize import cell_width
 from agentdash.tui.state.picture import FOLDER, Picture
 
 SIZES = [(160, 45), (80, 24), (50, 24)]
@@ -250,7 +251,7 @@ def cells(terminal):
             if character == "\n":
                 rows.append([])
             else:
-                rows[-1].append((character, seen(character, look)))
+                rows[-1] += [(character, seen(character, look))] * cell_width(character)
     return rows
 
 
