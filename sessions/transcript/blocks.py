@@ -16,6 +16,7 @@ from agentdash.sessions.rules.conversation.shown import FOR_PEOPLE, is_interrupt
 from agentdash.sessions.rules.step_outcome import failed
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.units import age, duration, tokens
+from agentdash.sessions.transcript import questions
 
 ENDINGS = {
     StepStatus.OK: "✓",
@@ -242,6 +243,10 @@ def describe(step: Step) -> Description:
 
 
 def _called(step: Step) -> tuple[Block, ...]:
+    if step.tool == questions.TOOL and (text := questions.written(step.arguments, step.output or "")):
+        asked = Prose(text, Voice.AGENT)
+        has_answers = step.status is StepStatus.RUNNING or questions.are_answered(step.arguments, step.output or "")
+        return (asked,) if has_answers else (asked, _output(step, Origin.TOOL))
     return _call(step), _output(step, Origin.SUBAGENT if step.kind is StepKind.SUBAGENT else Origin.TOOL)
 
 

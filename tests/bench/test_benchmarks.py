@@ -44,7 +44,7 @@ TITLES = {
     "streams": ["the last of 5 turns in a stream of 0 MB", "a turn with 500 lines that are not events"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
-    "tasks": ["keys for ten everyday tasks"],
+    "tasks": ["keys for the tasks of a day"],
     "usage": ["50 sessions, 1,500 reports", "the file of the sums of days"],
     "viewer opening": [
         "from the key to the last step on the screen, without and with a kept index",

@@ -107,7 +107,7 @@ def test_y_reaches_the_clipboard_of_the_terminal(read, terminal):
 def test_watching_alone_in_a_small_pane(read, terminal):
     read(command="agentdash watch {id}", width=60, height=20)
     assert "state" not in terminal.screen
-    terminal.keys("g")
+    terminal.keys("g", "g")
     terminal.shows("── turn 1 ──", "follow: off (f)")
     terminal.keys("q")
     terminal.shows("exited 0")
@@ -139,7 +139,7 @@ def test_a_long_turn_file_opens_at_its_end_and_is_read_to_its_beginning(manager,
     terminal.shows("line number 40000")
     terminal.keys("Enter")
     terminal.shows("40,000 lines")
-    terminal.keys("g")
+    terminal.keys("g", "g")
     terminal.shows("line number 1\n", "── turn 1 ──")
     terminal.keys("/")
     terminal.shows("/ search all steps")
@@ -163,7 +163,7 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
     with pipe.open("wb", buffering=0) as agent:
         agent.write(b"hello\n")
         terminal.shows("hello")
-        terminal.keys("Enter", "g")
+        terminal.keys("Enter", "g", "g")
         terminal.shows("── turn 1 ──", "follow: off (f)")
         agent.write(b"and more\n")
         terminal.shows("102 lines")

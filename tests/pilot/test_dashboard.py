@@ -64,7 +64,7 @@ async def test_keys_move_the_selection(dashboard):
         assert at() == "failed01"
         await d.press("G")
         assert at() == "stopped1"
-        await d.press("g")
+        await d.press("g g")
         assert at() == "waiting1"
         await d.press("pagedown")
         assert at() == "stopped1"
@@ -165,10 +165,10 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
         await d.shows("follow: off (z F)")
         await d.press("G")
         assert steps.following
-        await d.press("g")
+        await d.press("g g")
         await d.shows("── turn 1 ──")
         assert not steps.following
-        await d.press("F")
+        await d.press("z F")
         assert steps.following
         await d.shows("following")
         await d.press("pageup", "pagedown")
@@ -178,7 +178,7 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
 async def test_resizing_keeps_the_place(dashboard):
     async with dashboard(size=(100, 24)) as d:
         await d.shows("rm -rf build/")
-        await d.press("enter", "g", "j", "J")
+        await d.press("enter", "g g", "j", "J")
         top = d.main.detail.steps.top
         assert top == (0, 1)
         await d.resize(80, 24)
@@ -269,7 +269,7 @@ async def test_a_refused_prompt_is_told_and_kept(dashboard, manager, monkeypatch
         await d.select("running1")
         await d.shows("(queued #1, after turn 1)")
         monkeypatch.setattr(manager.prompts, "inject", failing(SessionBusyError("Session is [over] its limit.")))
-        await d.press("m", *"hello", "enter")
+        await d.press("i", *"hello", "enter")
         await d.shows("Session is [over] its limit.")
         assert d.main.detail.prompt.input.text == "hello"
         await d.press("escape", "escape")  # the first one removes the error
@@ -533,6 +533,7 @@ async def test_help_lists_every_action(dashboard):
     async with dashboard() as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
+        await d.press("question_mark")
         await d.shows("next session that needs you")
         for told in ("start a session", "stop the session", "quit (sessions keep running)"):
             while told not in d.text():

@@ -56,7 +56,7 @@ def family(manager):
 async def reading(d, index):
     """Open the steps of the lead, with the cursor on a step."""
     await d.select("lead0001")
-    await d.press("enter", "g", *["j"] * index)
+    await d.press("enter", "g g", *["j"] * index)
     await d.until(lambda: d.main.detail.steps.current is not None and d.main.detail.steps.current.index == index)
 
 
@@ -153,7 +153,7 @@ async def test_a_worker_that_is_folded_away_is_unfolded(dashboard, family):
         await d.select("lead0001")
         await d.press("h", "enter")
         await d.until(lambda: d.main.detail.steps.current is not None)
-        await d.press("g", "j", "enter")
+        await d.press("g g", "j", "enter")
         await d.until(lambda: d.main.current.id == "worker01")
 
 

@@ -183,7 +183,7 @@ async def test_groups_and_the_tree_fold(dashboard):
         await d.press("T")
         await d.shows("▾ ~/code/web  1 session · 1 needs you")
         assert not headed(d, "where"), "the heading has the folder"
-        await d.press("g", "enter")
+        await d.press("g g", "enter")
         await d.shows("▸ ~/code/api  5 sessions · 1 needs you")
         await d.press("T")
         await d.shows("▾ claude  2 sessions")
@@ -232,7 +232,7 @@ async def test_marks_one_by_one_a_range_all_and_none(dashboard):
         await d.shows("2 marked")
         await d.press("escape")
         assert marked() == []
-        await d.press("g", "v", "j", "j")
+        await d.press("g g", "v", "j", "j")
         assert marked() == ["waiting1", "failed01", "running1"]
         await d.press("k", "v", "G")
         assert marked() == ["waiting1", "failed01"]
@@ -425,7 +425,7 @@ async def test_processes_are_measured_only_while_a_column_shows_them(dashboard, 
 
 async def test_a_heading_has_no_session(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         assert d.main.table.selected is None
         before = d.manager.rows()
         await d.press("x", "D", "R", "A")
@@ -435,7 +435,7 @@ async def test_a_heading_has_no_session(dashboard):
 
 async def test_on_a_heading_and_with_marks_the_prompt_box_says_that_several_get_the_prompt(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         await d.shows("One prompt for all of them")
         assert "Describe a task" not in d.text()
         await d.press("j", "asterisk")
@@ -471,7 +471,7 @@ async def test_several_are_tried_again_after_one_question_that_lists_only_those_
 
 async def test_the_heading_of_a_group_stands_for_all_of_it_folded_or_not(dashboard):
     async with dashboard() as d:
-        await d.press("T", "T", "g")
+        await d.press("T", "T", "g g")
         await d.shows("▾ ~/code/api")
         group = {one.id for one in d.main.table.group}
         assert group == {"waiting1", "done0001", "running1", "stopped1"}

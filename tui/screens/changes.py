@@ -224,7 +224,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self.prompt.show_draft()
         self.prompt.show_target(*self._ways.words())
         if (file := self._file) is not None:
-            self.prompt.insert(self._session.id, self._quoted(file))
+            self.prompt.insert(self._session.id, self._ways.quoted(self._quoted(file)))
         self.set_focus(self.prompt.input)
 
     def _quoted(self, file: ChangedFile) -> str:

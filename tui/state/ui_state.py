@@ -45,7 +45,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
     columns: tuple[str, ...] = USUAL.names
     widths: dict[str, int] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
-    density: Density = Density.AUTO
+    density: Density = Density.MIXED
     shares: dict[str, int] = field(default_factory=dict)
     """The table's share of the screen in percent: ``wide`` beside the steps, ``tall`` above them."""
     start: LastStart = field(default_factory=LastStart)

@@ -11,7 +11,7 @@ from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_left
 from agentdash.sessions.text.units import age
 from agentdash.tui.texts.screen_texts import quoted
-from agentdash.widgets.asks.ask_document import brief
+from agentdash.widgets.asks.ask_document import are_asked, brief
 from agentdash.widgets.asks.decisions import Decision
 from agentdash.widgets.drawing.roles import MUTED
 from agentdash.widgets.drawing.short_forms import below, place
@@ -25,6 +25,9 @@ _GAP = "   "
 _LEAST_FOLDER = 8
 _NAME_CELLS = 9
 """Cells of the names before the facts of a card."""
+
+_NAMED_CELLS = 24
+"""Most cells of the next session's title in a message."""
 
 _LEAST_SINCE = 40
 """Cells for the age of an ask and the time that is left, behind its folder."""
@@ -42,7 +45,7 @@ def card_title(ask: Ask, at: int, total: int, page: tuple[int, int], width: int)
 
 def what(ask: Ask, page: tuple[int, int] = (1, 1)) -> str:
     """Return what an ask is about, on one line, without what its text repeats."""
-    if ask.questions and ask.kind is AskKind.QUESTION:
+    if are_asked(ask):
         return "question" if page[1] == 1 else question_place(*page)
     title = brief(ask.title)
     if ask.kind is AskKind.EDIT or not title_repeats_body(ask):
@@ -178,4 +181,4 @@ def key_words(pairs: Sequence[tuple[str, str]], width: int) -> Content:
 
 def more_asks(number: int, name: str, key: str) -> str:
     """Return the name of the next ask, and the key that shows it; empty if there is none."""
-    return f" · {number:,} more asks: {quoted(name)} · {key}" if number else ""
+    return f" · {number:,} more asks: {quoted(name, _NAMED_CELLS)} · {key}" if number else ""

@@ -20,7 +20,7 @@ from agentdash.widgets.table.row_cells import cut_title
 from agentdash.widgets.table.row_model import Density
 
 DENSITIES = {
-    Density.AUTO: "Two lines per session if all fit.",
+    Density.MIXED: "Two lines for sessions that need you or run, one for the others.",
     Density.ONE: "One line per session.",
     Density.TWO: "Two lines per session.",
 }
@@ -212,9 +212,9 @@ def asks_nothing(session: Session) -> str:
     return Said(session, " no longer waits for an answer.")
 
 
-def quoted(text: str) -> str:
-    """Return a prompt on one line in quotation marks."""
-    return f'"{one_line(text, 60)}"'
+def quoted(text: str, cells: int = 60) -> str:
+    """Return a prompt or a title on one line of at most these cells, in quotation marks."""
+    return f'"{one_line(text, cells)}"'
 
 
 _WHY_NOT = {

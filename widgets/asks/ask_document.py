@@ -5,8 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
-from agentdash.sessions.rules.asks.answers import constraints, fault, title_repeats_body
-from agentdash.sessions.rules.asks.model import Ask, AskKind, Question
+from agentdash.sessions.rules.asks.answers import constraints, fault, taken, title_repeats_body
+from agentdash.sessions.rules.asks.model import Ask, AskKind, Question, Verdict
 from agentdash.sessions.text.relative_paths import below
 from agentdash.sessions.text.sanitize import cell_width, shorten
 from agentdash.sessions.text.unhidden import unhidden, unhidden_line
@@ -16,6 +16,7 @@ from agentdash.widgets.document.markdown import Markdown
 from agentdash.widgets.document.model import NAME, Block
 from agentdash.widgets.document.plain import PlainText
 from agentdash.widgets.document.syntax import Code, CodeBlock, language_of
+from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.drawing.spans import Row
 from agentdash.widgets.steps.step_document import DIFF_READ, answer, nothing
 
@@ -125,14 +126,20 @@ def fits(text: str, room: int) -> bool:
 
 def cut_facts(ask: Ask, room: int) -> Sequence[tuple[str, str]]:
     """The name and the text of each fact that a line of ``room`` cells cuts, and that nothing else shows."""
-    title = "" if title_repeats_body(ask) else ask.title
+    title = "" if title_repeats_body(ask) or are_asked(ask) else ask.title
     file = below(ask.paths[0], ask.cwd) or ask.paths[0] if ask.paths else ""
     beside = cell_width(brief(file)) + _BESIDE_CELLS if file else 0
+    folder = "" if "\n" not in ask.cwd and fits(place(ask.cwd), room - beside) else ask.cwd
     facts = (
-        ("asks to", title, room - _PLACE_CELLS), ("folder", ask.cwd, room - beside), ("why", ask.why, room),
+        ("asks to", title, room - _PLACE_CELLS), ("folder", folder, room - beside), ("why", ask.why, room),
         ("always covers", ask.always, room - _ALWAYS_CELLS),
     )  # fmt: skip
     return [(name, unhidden(text)) for name, text, cells in facts if not fits(text, cells)]
+
+
+def are_asked(ask: Ask) -> bool:
+    """True if the questions of an ask are shown one by one, so that its title repeats the first."""
+    return ask.kind is AskKind.QUESTION and bool(ask.questions) and Verdict.ANSWER in taken(ask)
 
 
 def cut_questions(ask: Ask, room: int) -> Sequence[Question]:

@@ -5,7 +5,7 @@ changed cell.  The least needed columns are dropped first, until the title of th
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field, structs
@@ -21,6 +21,9 @@ from agentdash.widgets.drawing.short_forms import place
 
 WHAT_LEAST = 20
 """Least cells of the title beside a needed column."""
+
+WHAT_READ = 30
+"""Least cells of the title beside the folder and the agent."""
 
 WHAT_GOOD = 40
 """Least cells of the title beside an optional column."""
@@ -59,10 +62,12 @@ class Column(Struct, frozen=True):
     """Least cells that it leaves to the title."""
     right: bool = False
     cut_left: bool = False
-    after: int = 0
-    """0 if it is left of the title; else the line on whose right end it is, 1 or 2, if a row has two lines."""
+    after: bool = False
+    """True if it is right of the title."""
     help: str = ""
     """Description for the dialog that chooses columns."""
+    narrow: "Column | None" = None
+    """A shorter form, which takes its place before it is dropped."""
 
 
 class Choice(Struct, frozen=True):
@@ -186,9 +191,9 @@ OTHERS = (
     Column("tok", _TOKEN_CELLS, _tokens, rank=5, right=True, help="tokens, in and out"),
     Column("cost", _COST_CELLS, _cost, rank=6, right=True, help="cost in USD, as reported or estimated"),
     Column("id", SHORT_ID, lambda s, _: s.short_id, rank=8, room=WHAT_GOOD, help="session id"),
-    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=2, help="agent"),
-    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=2, help="model"),
-    Column("where", 10, _where, rank=3, cut_left=True, after=1, help="name of the folder"),
+    Column("agent", 7, lambda s, _: one_line(s.agent), rank=2, after=True, help="agent"),
+    Column("model", 12, lambda s, _: one_line(s.model or "?"), rank=10, room=WHAT_GOOD, after=True, help="model"),
+    Column("where", 10, _where, rank=3, cut_left=True, after=True, help="name of the folder"),
 )
 """The columns that a list of sessions shows if there is room."""
 
@@ -198,7 +203,7 @@ _MORE = (
     Column("steps", 6, lambda s, _: f"{s.steps}", rank=2, right=True, help="steps in all turns"),
     Column("source", 9, _source, rank=2, help="started by: you or an orchestrator"),
     Column(
-        "folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=1, help="path of the folder"
+        "folder", 20, lambda s, _: one_line(place(s.cwd)), rank=2, cut_left=True, after=True, help="path of the folder"
     ),
     Column("cpu", 5, _load(lambda load: units.percent(load.cpu)), rank=2, right=True, help="CPU of its processes"),
     Column(
@@ -250,8 +255,47 @@ def fitting(candidates: Sequence[Column], width: int) -> tuple[Column, ...]:
         least = max(chosen, key=lambda column: column.rank)
         if least.rank == 0:
             break
-        chosen.remove(least)
+        at = chosen.index(least)
+        chosen[at : at + 1] = [least.narrow] if least.narrow is not None else []
     return tuple(chosen)
+
+
+_SHORT_FOLDER, _SHORT_AGENT = 6, 2
+"""Cells of a folder and an agent on a narrow screen."""
+
+_SHORT_AGENTS = {"codex": "cx", "claude": "cl", "gemini": "gm"}
+
+
+def _short_agent(name: str) -> str:
+    """Two letters of an agent: ``cx``; of one like it, such as ``codex-demo``, the same."""
+    return next((short for long, short in _SHORT_AGENTS.items() if name.startswith(long)), name[:_SHORT_AGENT])
+
+
+def _together(where: Column, agent: Column) -> Column:
+    """The folder and the agent as one column: ``api · codex``, and on a narrow screen ``api · cx``."""
+
+    def text(folder: int, named: Callable[[str], str]) -> Callable[[Session, Moment], str]:
+        return lambda one, now: (
+            f"{cut_left(where.text(one, now), folder)} {glyphs.BETWEEN} {named(agent.text(one, now))}"
+        )
+
+    between, heading = 3, f"{where.heading} {glyphs.BETWEEN} {agent.heading}"
+    short = Column(
+        heading, _SHORT_FOLDER + between + _SHORT_AGENT, text(_SHORT_FOLDER, _short_agent), rank=2, room=WHAT_READ,
+        after=True,
+    )  # fmt: skip
+    return structs.replace(
+        short, width=where.width + between + agent.width, text=text(where.width, str), rank=8, narrow=short
+    )
+
+
+def _joined(chosen: Sequence[Column]) -> Iterator[Column]:
+    """The columns, with the folder and the agent as one if they are beside each other."""
+    rest = list(chosen)
+    while rest:
+        column = rest.pop(0)
+        pair = column.heading == "where" and bool(rest) and rest[0].heading == "agent"
+        yield _together(column, rest.pop(0)) if pair else column
 
 
 def taken(chosen: Sequence[Column]) -> int:
@@ -262,7 +306,7 @@ def taken(chosen: Sequence[Column]) -> int:
 @lru_cache(maxsize=64)
 def columns(width: int, choice: Choice = USUAL, *, empty: frozenset[str] = frozenset()) -> tuple[Column, ...]:
     """The columns that fit in a table of this width, without the ``empty`` ones, which have nothing to show."""
-    return fitting((LEAD, *chosen_columns(choice, empty)), width)
+    return fitting((LEAD, *_joined(chosen_columns(choice, empty))), width)
 
 
 def chosen_columns(choice: Choice, empty: frozenset[str] = frozenset()) -> tuple[Column, ...]:
@@ -286,7 +330,7 @@ def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = 
     """The line above the rows, with an arrow at the column that they are sorted by."""
 
     def text(column: Column) -> str:
-        name = column.heading + (arrow if column.heading == sort else "")
+        name = column.heading + (arrow if sort in column.heading.split(f" {glyphs.BETWEEN} ") and sort else "")
         return pad(cut(name, column.width), column.width, right=column.right)
 
     left = [text(column) for column in chosen if not column.after]
@@ -295,7 +339,7 @@ def headings(chosen: Sequence[Column], width: int, sort: str = "", arrow: str = 
     return cut(" ".join([*left, pad(title, max(0, width - taken(chosen))), *right]).rstrip(), width)
 
 
-def fitted(column: Column, session: Session, moment: Moment, *, spare: int = 0) -> str:
-    """The text of one cell, padded or cut to its column and ``spare`` cells beside it."""
-    text, width = column.text(session, moment), column.width + spare
+def fitted(column: Column, session: Session, moment: Moment) -> str:
+    """The text of one cell, padded or cut to its column."""
+    text, width = column.text(session, moment), column.width
     return pad(cut_left(text, width) if column.cut_left else cut(text, width), width, right=column.right)

@@ -9,7 +9,7 @@ from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Moment, empty_columns, headings
 from agentdash.widgets.table.ordering import Arrangement
 from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, heading_cells, row_cells, spaced
-from agentdash.widgets.table.row_model import Density, RowModel, lines_for
+from agentdash.widgets.table.row_model import Density, RowModel, level_for
 
 
 class Table(Struct, frozen=True):
@@ -19,7 +19,7 @@ class Table(Struct, frozen=True):
     """Cells, with the scrollbar."""
     height: int
     choice: Choice = USUAL
-    density: Density = Density.AUTO
+    density: Density = Density.MIXED
     arrangement: Arrangement = Arrangement()
 
 
@@ -40,7 +40,7 @@ class FirstRows:
         rows.choose(None, now, table.arrangement)
         rows.update(sessions, (), now)
         room = max(1, table.height - 1)
-        rows.set_lines(lines_for(table.density, rows, room))
+        rows.set_level(level_for(table.density, rows, room))
         self.scrolls = rows.height > room
         """True if it has a scrollbar, which takes a cell of the width."""
         self._shown = range(min(len(rows), room))
@@ -84,7 +84,8 @@ class FirstRows:
         row, session, family = self._rows.row(position), self._rows.at(position), self._rows.sum(position)
         if session is None:
             return heading_cells(row.heading, self.width, family) if row.heading else (), ()
-        return row_cells(session, self._moment, self._form, lead=row.lead, family=family)
+        lines = self._rows.lines(position)
+        return row_cells(session, self._moment, self._form, lines=lines, lead=row.lead, family=family)
 
     def _chosen_form(self) -> Form:
         """The form with the columns that have something to show for these rows."""
@@ -95,4 +96,4 @@ class FirstRows:
         agent = min(max((cell_width(one.agent) for one in shown), default=least), most)
         choice = structs.replace(table.choice, widths=(("agent", max(least, agent)), *table.choice.widths))
         empty |= IN_HEADING.get(table.arrangement.grouped, frozenset())
-        return Form(table.width - self.scrolls, choice, empty, self._rows.lines)
+        return Form(table.width - self.scrolls, choice, empty)

@@ -5,7 +5,7 @@ happened to it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -48,6 +48,17 @@ def section(session: Session) -> Section:
     if session.put_away:
         return Section.ARCHIVED if session.deleted_at is None else Section.DELETED
     return Section.PINNED if session.pinned_at is not None else _OF_URGENCY[urgency(session)]
+
+
+class TwoLines(IntEnum):
+    """The sessions that have rows of two lines, each with those before it."""
+
+    NONE = 0
+    NEEDS = 1
+    """Those that need the user."""
+    WORKS = 2
+    """Those at work."""
+    ALL = 3
 
 
 Key = tuple[Any, ...]

@@ -19,7 +19,7 @@ from agentdash.widgets.table.columns import USUAL, Cell, Choice, Column, Moment,
 from agentdash.widgets.table.ordering import Arrangement, Row
 from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, Painted, heading_cells, row_cells, spaced
 from agentdash.widgets.table.row_detail import steady_until
-from agentdash.widgets.table.row_model import Density, RowModel, lines_for
+from agentdash.widgets.table.row_model import Density, RowModel, level_for
 
 _FOREVER = sys.maxsize
 
@@ -60,6 +60,7 @@ class PaintCache:
         form: Form,
         *,
         marked: bool,
+        lines: int = 1,
         family: Callable[[], FamilySum | None] = lambda: None,
     ) -> Painted:
         """The row and its second line as last drawn; drawn now if a tick or a change dropped them."""
@@ -68,15 +69,18 @@ class PaintCache:
             self._form = form
         painted = self._painted.get(row.key)
         if painted is None:
-            painted = self._painted[row.key] = self._new(row, session, form, marked=marked, family=family())
+            painted = self._new(row, session, form, family(), marked=marked, lines=lines)
+            self._painted[row.key] = painted
         return painted
 
-    def _new(self, row: Row, session: Session | None, form: Form, *, marked: bool, family: FamilySum | None) -> Painted:
+    def _new(
+        self, row: Row, session: Session | None, form: Form, family: FamilySum | None, *, marked: bool, lines: int
+    ) -> Painted:
         now = self.moment.now
         self._steady[row.key] = now, _FOREVER if session is None else steady_until(session, now)
         if session is None:
             return heading_cells(row.heading, form.width, family) if row.heading else (), ()
-        return row_cells(session, self.moment, form, marked=marked, lead=row.lead, family=family)
+        return row_cells(session, self.moment, form, marked=marked, lines=lines, lead=row.lead, family=family)
 
 
 def difference(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> tuple[int, int]:
@@ -184,7 +188,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
         self._had_no_rows = True
         """True if no row was on the screen when the columns were last chosen."""
-        self.density = Density.AUTO
+        self.density = Density.MIXED
         """The user's choice of lines for each session; see :meth:`show_density`."""
         self._strips: LRUCache[object, Strip] = LRUCache(CACHED_STRIPS)
         self._empty: list[str] = []
@@ -278,8 +282,9 @@ class RowCanvas(PaintedView, can_focus=True):
 
     @property
     def row_lines(self) -> int:
-        """The number of lines of each session's row."""
-        return self._rows.lines
+        """The number of lines of the selected row."""
+        position = self._rows.position(self._cursor)
+        return 1 if position is None else self._rows.lines(position)
 
     @property
     def _width(self) -> int:
@@ -291,7 +296,7 @@ class RowCanvas(PaintedView, can_focus=True):
         """The form of all rows."""
         empty = self._empty_columns | IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
         choice = structs.replace(self._choice, widths=(("agent", self._agent_cells), *self._choice.widths))
-        return Form(self._width, choice, empty, self._rows.lines)
+        return Form(self._width, choice, empty)
 
     @property
     def _room(self) -> int:
@@ -319,6 +324,7 @@ class RowCanvas(PaintedView, can_focus=True):
             self._rows.at(position),
             self._form,
             marked=row.key in self._marks,
+            lines=self._rows.lines(position),
             family=lambda: self._rows.sum(position),
         )
 
@@ -373,7 +379,7 @@ class RowCanvas(PaintedView, can_focus=True):
     def _redraw_cursor(self) -> None:
         position = self._rows.position(self._cursor)
         if position is not None:
-            lines = 1 if self._rows.at(position) is None else self._rows.lines
+            lines = self._rows.lines(position)
             self.refresh(Region(0, self._rows.top(position) - self.scroll_offset.y + 1, self._width, lines))
 
     def _positions_shown(self) -> range:
@@ -386,7 +392,7 @@ class RowCanvas(PaintedView, can_focus=True):
 
     def _fit(self) -> None:
         if self.size.height:
-            self._rows.set_lines(lines_for(self.density, self._rows, self._room))
+            self._rows.set_level(level_for(self.density, self._rows, self._room))
         # The widget's width without a scrollbar would bring up the horizontal one.  The spare line lets the last page
         # begin with a whole row.
         spare = int(self._rows.height > self._room)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Session, Status
+from agentdash.sessions.rules.attention import needs_you
 from agentdash.sessions.rules.costs.cost import cost_words, tokens_words
 from agentdash.sessions.rules.costs.family_sums import FamilySum
 from agentdash.sessions.rules.family_facts import outside_name
@@ -24,7 +25,6 @@ from agentdash.widgets.table.columns import (
     fitted,
     fork_sign,
     gutter,
-    is_new,
     role,
     taken,
 )
@@ -93,8 +93,11 @@ DETAIL_LEAST = 24
 _TITLE_LEAST = 4
 """Least cells of a title beside the marks of its queue."""
 
-_TITLE_BESIDE_FAMILY = 22
-"""Most cells of a title that a longer form of its family's sum must leave."""
+TITLE_BESIDE_REASON = 20
+"""Cells of a title that a reason to go to the session must leave, on one line."""
+
+PROCESS_WAITS = "its process waits"
+"""The words for a session whose process waits for prompts."""
 
 _PREDECESSOR = 4
 """Characters that name the session for which a session waits; the detail of the row has a whole short id."""
@@ -105,7 +108,7 @@ _COPY = re.compile(r" \(\d+/\d+\)$")
 _TOOK = re.compile(r"  \d+[smhd]$")
 """A duration; the two blanks before it are in no cleaned text of an agent."""
 
-_BRIGHT = frozenset({"age", "agent", "where", "folder"})
+_BRIGHT = frozenset({"age"})
 """Columns that are as bright as the title if the session is not dim."""
 
 
@@ -117,8 +120,6 @@ class Form(Struct, frozen=True):
     choice: Choice = USUAL
     empty: frozenset[str] = frozenset()
     """The chosen columns that are left out, because they show nothing in any row."""
-    lines: int = 1
-    """The lines of each row, 1 or 2."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -133,12 +134,7 @@ class Form(Struct, frozen=True):
     @property
     def right(self) -> tuple[Column, ...]:
         """The columns right of the title."""
-        return tuple(column for column in self.columns if column.after and (self.lines == 1 or column.after == 1))
-
-    @property
-    def below(self) -> tuple[Column, ...]:
-        """The columns at the right end of the second line."""
-        return tuple(column for column in self.columns if self.lines == 2 and column.after == 2)
+        return tuple(column for column in self.columns if column.after)
 
 
 AGENT_CELLS = (5, 11)
@@ -157,6 +153,7 @@ def row_cells(
     form: Form,
     *,
     marked: bool = False,
+    lines: int = 1,
     lead: str = "",
     family: FamilySum | None = None,
 ) -> Painted:
@@ -164,32 +161,37 @@ def row_cells(
 
     Args:
         moment: the time, and measured loads.
+        lines: the lines of the row, 1 or 2.
         lead: the branches before the title in a tree.
         family: the sum of its workers; None if the row shows none.
     """
     colour = role(session)
-    left, right, below = form.left, form.right, form.below
+    left, right, needs = form.left, form.right, needs_you(session)
     mark = gutter(session, marked=marked) + fitted(LEAD, session, moment)[1:]
     start = [(mark, "prompt" if marked else colour), *_cells(left[1:], session, moment, colour)]
-    indent, ends = taken(left), max(taken(right), taken(below))
-    title_role = "dim" if colour == "dim" else "strong" if marked or is_new(session) else "text"
+    indent = taken(left)
+    title_role = "dim" if colour == "dim" else "strong" if marked or needs else "text"
     remark = detail(session, moment.now)
-    room = max(0, form.width - indent - (ends if right else 0))
+    room = max(0, form.width - indent - taken(right))
     signs = lifecycle_sign(session) + fork_sign(session)
     title, marks = f"{lead}{signs}{one_line(session.label)}", queue_marks(session, moment.now)
     if family is not None:
-        beside = room - cells_taken(marks) - min(cell_width(title), _TITLE_BESIDE_FAMILY)
+        beside = room - cells_taken(marks) - cell_width(title)
         marks = [*family_cells(family, beside), *marks]
-    if form.lines == 1:
-        return (
-            *start,
-            *_on_one_line(title, title_role, marks, remark, room),
-            *_cells(right, session, moment, colour),
-        ), ()
-    room_below = max(0, form.width - indent - (ends if below else 0))
-    first = (*start, *_titled(title, title_role, marks, room), *_cells(right, session, moment, colour, ends))
-    second = (" " * (indent - 1), "dim"), (pad(_cut_detail(remark[0], room_below), room_below), remark[1])
-    return first, (*second, *_cells(below, session, moment, colour, ends))
+    marks += _process_waits(session, room - cell_width(title) - cells_taken(marks), remark if lines == 1 else ("", ""))
+    ends = _cells(right, session, moment, colour)
+    if lines == 1:
+        return (*start, *_on_one_line(title, title_role, marks, remark, room, needs=needs), *ends), ()
+    below = max(0, form.width - indent)
+    second = (" " * (indent - 1), "dim"), (pad(_cut_detail(remark[0], below), below), remark[1])
+    return (*start, *_titled(title, title_role, marks, room), *ends), second
+
+
+def _process_waits(session: Session, room: int, remark: Cell) -> list[Cell]:
+    """The words that its process waits for prompts, if there is room for them beside the remark."""
+    words = [(PROCESS_WAITS, "dim")] if session.warm_since is not None else []
+    beside = min(DETAIL_LEAST, cell_width(remark[0]) + 3) if remark[0] else 0
+    return words if cells_taken(words) + beside <= room else []
 
 
 def cut_title(title: str, room: int) -> str:
@@ -209,8 +211,16 @@ def _cut_before(ending: re.Pattern[str], text: str, room: int) -> str:
     return cut(text[: found.start()], room - len(found[0])) + found[0]
 
 
-def _on_one_line(title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int) -> list[Cell]:
-    """The title, the marks of its queue and, if there is room, the detail."""
+def _on_one_line(
+    title: str, title_role: str, marks: Sequence[Cell], remark: Cell, room: int, *, needs: bool
+) -> list[Cell]:
+    """The title, the marks of its queue and, if there is room, the detail.
+
+    A row that needs the user keeps its reason whole, if the title keeps `TITLE_BESIDE_REASON` cells.
+    """
+    if needs and remark[0]:
+        reason = cell_width(remark[0]) + 3
+        title = cut_title(title, max(TITLE_BESIDE_REASON, room - reason - cells_taken(marks)))
     rest = room - cell_width(title) - 1 - cells_taken(marks)
     if not remark[0] or rest < min(DETAIL_LEAST, cell_width(remark[0]) + 2):
         return _titled(title, title_role, marks, room)
@@ -229,7 +239,7 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
 
 
 def queue_marks(session: Session, now: int) -> list[Cell]:
-    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``, ``warm``.
+    """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``.
 
     ``+1 until 18:00`` waits for a time.
 
@@ -244,16 +254,12 @@ def queue_marks(session: Session, now: int) -> list[Cell]:
         wait = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
         held = ("held", "attention") if session.held else (wait.strip(), "dim")
         marks.append((f"+{session.queued} {held[0]}".rstrip(), held[1]))
-    return [*marks, ("warm", "dim")] if session.warm_since is not None else marks
+    return marks
 
 
-def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str, ends: int = 0) -> list[Cell]:
-    """The cells of these columns; the last is widened until all take ``ends`` cells, each with a blank before it."""
-    spare = max(0, ends - taken(chosen))
-    return [
-        (fitted(column, session, moment, spare=spare if column is chosen[-1] else 0), _cell_role(column, colour))
-        for column in chosen
-    ]
+def _cells(chosen: Sequence[Column], session: Session, moment: Moment, colour: str) -> list[Cell]:
+    """The cells of these columns."""
+    return [(fitted(column, session, moment), _cell_role(column, colour)) for column in chosen]
 
 
 def _cell_role(column: Column, colour: str) -> str:
@@ -262,7 +268,7 @@ def _cell_role(column: Column, colour: str) -> str:
     return "text" if colour != "dim" and column.heading in _BRIGHT else "dim"
 
 
-_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running", Section.UNREAD: "good"}
+_SECTION_ROLES: Mapping[str, str] = {Section.NEEDS_YOU: "attention", Section.RUNNING: "running"}
 """The roles of headings; the other ones are grey."""
 
 

@@ -75,6 +75,9 @@ def _recorded(session: Session, now: int) -> str | None:
     """
     if session.taken_by is not None:
         return session.taken_by.by_hand(now)
+    if session.status is Status.WAITING:
+        waits = f"waits for {'its lead' if session.left_to_lead else 'you'} {units.age(now - session.standing_since)}"
+        return f"{waits} {glyphs.BETWEEN} {session.reason}" if session.reason else waits
     if session.is_stuck:
         return session.stuck
     if session.asks_user:

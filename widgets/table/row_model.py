@@ -9,8 +9,9 @@ from operator import lt
 from msgspec import Struct
 
 from agentdash.sessions.model.session import Load, Session
-from agentdash.sessions.rules.attention import asks_you, is_to_visit, needs_you
+from agentdash.sessions.rules.attention import asks_you, is_to_visit, needs_you, urgency
 from agentdash.sessions.rules.costs.family_sums import Families, FamilySum
+from agentdash.sessions.rules.urgency_levels import Urgency
 from agentdash.widgets.drawing.short_forms import place
 from agentdash.widgets.table.ordering import (
     MEASURED,
@@ -19,6 +20,7 @@ from agentdash.widgets.table.ordering import (
     Key,
     Row,
     Section,
+    TwoLines,
     heading_key,
     membership,
     rows_of,
@@ -67,10 +69,14 @@ class RowModel:
         """The row that stays shown although the filter excludes it."""
         self._tops: list[int] = []
         self._positions: dict[str, int] = {}
+        self.level = TwoLines.NONE
+        """The sessions that have two lines; see :meth:`set_level`."""
+        self._working: set[str] = set()
+        """The sessions that are at work, and need no user."""
+        self._lines: dict[str, int] = {}
+        """The lines of each row, by its key."""
         self._headed: list[int] = []
         """The positions of the headings."""
-        self.lines = 1
-        """The lines of each session's row; see :meth:`set_lines`."""
         self._needing: set[str] = set()
         """The sessions that need the user, as the filter ``is:needs_you`` has it."""
         self._new: set[str] = set()
@@ -159,10 +165,12 @@ class RowModel:
                 restless.add(session.id)
             regrouped |= self._regrouped(earlier, session)
             moved |= there is not (session.id in self._keys)
+            moved |= self._lines.get(session.id, 0) not in (0, self._lines_of(session.id))
         for session_id in removed:
             moved |= self._keys.pop(session_id, None) is not None
             self._sessions.pop(session_id, None)
             self._needing.discard(session_id)
+            self._working.discard(session_id)
             self._new.discard(session_id)
             self._asking.discard(session_id)
             self._sections.pop(session_id, None)
@@ -185,13 +193,26 @@ class RowModel:
             return False
         return self.update(over, (), now, hold, keep, settle=True)
 
-    def set_lines(self, lines: int) -> bool:
-        """Give each session's row one line or two; return whether that changed anything."""
-        if lines == self.lines:
+    def set_level(self, level: TwoLines) -> bool:
+        """Give these sessions' rows two lines, and the others one; return whether that changed anything."""
+        if level == self.level:
             return False
-        self.lines = lines
+        self.level = level
         self._stack()
         return True
+
+    def lines(self, position: int) -> int:
+        """The number of lines of a row."""
+        return self._lines[self._rows[position].key]
+
+    def counted(self, displayed: Collection[str]) -> tuple[int, int]:
+        """The number of these sessions that need the user, and of those that are at work."""
+        return len(self._needing.intersection(displayed)), len(self._working.intersection(displayed))
+
+    def _lines_of(self, session_id: str) -> int:
+        needs, works = session_id in self._needing, session_id in self._working
+        least = TwoLines.NEEDS if needs else TwoLines.WORKS if works else TwoLines.ALL
+        return 2 if self.level >= least else 1
 
     @property
     def headings(self) -> int:
@@ -306,6 +327,8 @@ class RowModel:
     def _regrouped(self, earlier: Session | None, session: Session) -> bool:
         """Note whether the session needs the user; return whether a heading, its count or the parent may change."""
         grouping, needs = self.arrangement.grouped, needs_you(session)
+        works = not needs and urgency(session) is Urgency.AT_WORK
+        (self._working.add if works else self._working.discard)(session.id)
         other = needs is not (session.id in self._needing)
         if other:
             (self._needing.add if needs else self._needing.discard)(session.id)
@@ -374,11 +397,12 @@ class RowModel:
 
     def _stack(self) -> None:
         """Give each row its lines."""
-        self._tops = []
+        self._tops, self._lines = [], {}
         self.height = 0
         for row in self._rows:
             self._tops.append(self.height)
-            self.height += 1 if row.session is None else self.lines
+            self._lines[row.key] = lines = 1 if row.session is None else self._lines_of(row.session)
+            self.height += lines
 
     def _choose(self, session: Session, now: int, keep: str | None = None) -> bool:
         """Note whether the session is shown, and its sort key; return whether that changed."""
@@ -398,18 +422,26 @@ class RowModel:
 class Density(StrEnum):
     """The user's choice of lines for each session."""
 
-    AUTO = "auto"
-    """Two lines if all rows then fit on the screen, else one."""
+    MIXED = "mixed"
+    """Two lines for sessions that need the user or are at work, as long as these fit; one for the others."""
     ONE = "one"
     TWO = "two"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Density | None":
+        return cls.MIXED if value == "auto" else None  # its name until version 16 of the state folder
 
-def lines_for(density: Density, rows: RowModel, room: int) -> int:
-    """Return the lines of each session's row in a table with ``room`` lines.
+
+def level_for(density: Density, rows: RowModel, room: int) -> TwoLines:
+    """Return which sessions have two lines in a table with ``room`` lines.
 
     Rows that have two lines keep them as long as the sessions fit: a heading that comes or goes changes no row.
     """
-    if density is Density.AUTO:
-        headings = rows.headings if rows.lines == 1 else 0
-        return 2 if headings + 2 * len(rows.displayed) <= room else 1
-    return 2 if density is Density.TWO else 1
+    if density is not Density.MIXED:
+        return TwoLines.ALL if density is Density.TWO else TwoLines.NONE
+    needing, working = rows.counted(rows.displayed)
+    for level, sessions in ((TwoLines.WORKS, needing + working), (TwoLines.NEEDS, needing)):
+        headings = 0 if rows.level >= level else min(rows.headings, level)
+        if headings + 2 * sessions <= room:
+            return level
+    return TwoLines.NONE

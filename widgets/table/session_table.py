@@ -99,6 +99,19 @@ class SessionTable(RowCanvas):
         return there
 
     @property
+    def listed(self) -> list[Session]:
+        """The sessions that the filter shows, on the screen or not."""
+        return [session for session in map(self._rows.get, self._rows.shown) if session is not None]
+
+    def unmark_but(self, session_ids: Iterable[str]) -> int:
+        """Remove all marks but those of some sessions; return how many are left."""
+        kept = [session_id for session_id in session_ids if session_id in self._marks]
+        self._marks.clear()
+        self._marks.mark(kept)
+        self._marks_changed()
+        return len(kept)
+
+    @property
     def selected(self) -> Session | None:
         """The current state of the session under the cursor."""
         return self._rows.get(self._cursor)

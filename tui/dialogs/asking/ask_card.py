@@ -89,6 +89,8 @@ class AskCard(AskView):
         """The id of the last ask that no longer waited."""
         self._sent: int | None = None
         """The id of the last ask for which an answer was sent from here."""
+        self._reported: int | None = None
+        """The id of the last ask with which a session was finished."""
         self._reading = self._outdated = False
         self._pressed_early = False
         """True if a key was to decide before the next ask appeared."""
@@ -176,7 +178,11 @@ class AskCard(AskView):
         elif same is not None:
             await self._show(same)
         elif self._answered == self._ask.id and not waiting:
-            self._finished()
+            if self._reported != self._ask.id:
+                self._reported = self._ask.id
+                self._finished()
+        elif self._sent == self._ask.id and self._answered != self._ask.id:
+            return  # its answer is being recorded, after which the asks are read again
         elif waiting or self._ended != self._ask.id:
             await self._pass_on(waiting)
 

@@ -134,6 +134,7 @@ class StepsPane(StepActionKeys):
         if session is None:
             self._shown, self._view = None, View()
             self.steps.clear()
+            self._say_counts()
             return
         self._following = TrajectoryReader(self.reader.steps, session.id)
         self._plain = not takes_prompts(session.agent)

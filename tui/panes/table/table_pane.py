@@ -172,6 +172,10 @@ class TablePane(Vertical):
         """Show only sessions in one group of states; show all if ``key`` is 0 or already chosen."""
         self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
 
+    def action_view(self, name: str) -> None:
+        """Show a view by its name."""
+        self.show(self.views[name])
+
     def action_here(self) -> None:
         """Show only sessions in the selected one's folder, or all again."""
         session = self.table.selected

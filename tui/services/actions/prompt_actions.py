@@ -194,8 +194,9 @@ class Broadcasts(Actions):
         ]
         self._unfinished = (what, key) if refused else ("", "")
         self._requests.show_message(act_texts.did("Sent to", reached))
+        marks = self._bulk.marks_left(one.session.id for one in outcomes if one.error is not None)
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused]))
+            self._requests.show_error("\n".join([f"{len(refused)} failed:{marks}", *refused]))
         return bool(reached)
 
 

@@ -42,7 +42,8 @@ def test_the_title_keeps_the_position_of_the_ask(width):
 
 
 def test_the_title_says_plainly_what_is_asked_for_and_repeats_nothing_of_the_text():
-    question = Question(key="q", text="Which colour?", header="Colour")
+    one = (Question(key="q", text="Which colour?", header="Colour"),)
+    answers = (Verdict.ANSWER,)
     for kind, facts, page, what in (
         (AskKind.COMMAND, {"title": "run: make", "body": "make"}, (1, 1), "run a command"),
         (AskKind.COMMAND, {"title": "run without a sandbox: make", "body": "make"}, (1, 1), "run without a sandbox"),
@@ -53,8 +54,18 @@ def test_the_title_says_plainly_what_is_asked_for_and_repeats_nothing_of_the_tex
             (1, 1),
             "use fetch of web: example.org",
         ),
-        (AskKind.QUESTION, {"title": "Which colour?", "questions": (question,)}, (1, 1), "question"),
-        (AskKind.QUESTION, {"title": "Which?", "questions": (question,) * 3}, (2, 3), "question 2 of 3"),
+        (
+            AskKind.QUESTION,
+            {"title": "Which colour?", "questions": one, "verdicts": answers},
+            (1, 1),
+            "question",
+        ),
+        (
+            AskKind.QUESTION,
+            {"title": "Which?", "questions": one * 3, "verdicts": answers},
+            (2, 3),
+            "question 2 of 3",
+        ),
     ):
         assert ask_texts.what(Ask(key="k", kind=kind, **facts), page) == what
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from agentdash.sessions.model.session import (
     Activity,
+    Led,
     Left,
     Plan,
     Status,
@@ -40,8 +41,8 @@ session = partial(
 EVERY = Choice(tuple(column.heading for column in OTHERS))
 
 
-def painted(one, width=120, **form):
-    return row_cells(one, Moment(NOW), Form(width, **form))
+def painted(one, width=120, lines=1, **form):
+    return row_cells(one, Moment(NOW), Form(width, **form), lines=lines)
 
 
 def line(one, width=120, **form):
@@ -54,9 +55,38 @@ def below(one, width=120):
 
 
 def test_a_row_shows_mark_age_title_folder_and_agent():
-    assert line(session(), 96).split() == ["●", "1m", "fix", "the", "login", "test", "api", "codex"]
-    assert line(session(), 96, lines=2).split() == ["●", "1m", "fix", "the", "login", "test", "api"]
-    assert below(session(), 96).split() == ["codex"]
+    assert line(session(), 96).split() == ["●", "1m", "fix", "the", "login", "test", "api", "·", "codex"]
+    assert line(session(), 96, lines=2) == line(session(), 96)
+    assert below(session(), 96).split() == []
+    assert {role for text, role in painted(session(), 96)[0] if "codex" in text} == {"dim"}
+
+
+def test_a_narrow_table_gives_its_room_to_the_title():
+    one = session(title="port the tests to the new fixture and more", agent="codex-demo", cwd="/home/ann/backend-api")
+    assert line(one, 50).rstrip().endswith(" …d-api · cx")
+    assert "port the tests to the new fix" in line(one, 50)
+    assert line(one, 80).rstrip().endswith(" …ckend-api · codex-…")
+    assert "cx" not in line(one, 38) and "port the tests to the new fix" in line(one, 38)
+
+
+def test_a_reason_to_go_to_the_session_keeps_its_room_on_one_line():
+    asks = session(status=Status.DONE, title="clean up the schema of the store " * 3, asks="Shall I delete the table?")
+    assert "Shall I delete the table?" in line(asks, 84)
+    assert "clean up the schema" in line(asks, 84)
+
+
+def test_a_waiting_session_shows_for_how_long():
+    waits = session(status=Status.WAITING, asking=1, waits_since=NOW - 35_000, reason="asks to run: touch asked.txt")
+    assert " 35s " in line(waits)
+    assert detail(waits, NOW) == ("waits for you 35s · asks to run: touch asked.txt", "attention")
+    led = structs.replace(waits, led=Led.AT_WORK)
+    assert detail(led, NOW)[0].startswith("waits for its lead 35s")
+
+
+def test_a_process_that_waits_is_named_beside_a_title_that_is_whole():
+    one = session(status=Status.DONE, warm_since=NOW)
+    assert "fix the login test its process waits " in line(one)
+    assert "its process waits" not in line(one, 36) and "fix the login test" in line(one, 36)
 
 
 def test_columns_on_demand_show_turn_tokens_and_cost():
@@ -78,11 +108,11 @@ def test_a_column_that_shows_nothing_for_any_row_takes_no_cells():
 
 def test_the_second_line_shows_what_a_running_agent_does_now():
     doing = session(activity=Activity(StepKind.COMMAND, "pytest -q tests/orders", NOW - 12_000, True))
-    assert below(doing).split() == ["$", "pytest", "-q", "tests/orders", "10s", "codex"]
+    assert below(doing).split() == ["$", "pytest", "-q", "tests/orders", "10s"]
     planned = structs.replace(doing, plan=Plan(1, 5, "Freeze the clock"))
     assert "2/5 Freeze the clock · $ pytest -q tests/orders  10s" in below(planned)
     thinks = session(activity=Activity(StepKind.REASONING, "Which clock?", NOW - 12_000, False))
-    assert below(thinks).strip().startswith("∴ Which clock? ")
+    assert below(thinks).strip().startswith("∴ Which clock?")
     edits = Activity(StepKind.FILE_CHANGE, "/home/ann/code/api/src/clock.py", NOW, True)
     assert detail(session(activity=edits), NOW) == ("± src/clock.py", "dim")
     assert "5/5" in below(session(plan=Plan(5, 5, "")))
@@ -93,7 +123,7 @@ def test_the_duration_of_a_long_command_stays_on_the_row(lines):
     command = "cd /home/ann/code/api && timeout 600 pytest -q tests/orders tests/users  3s"
     doing = session(title="fix", activity=Activity(StepKind.COMMAND, one_line(command) * 3, NOW - 12_000, True))
     row = " ".join(text for part in painted(doing, 80, lines=lines) for text, _ in part)
-    assert re.search(r"\$ cd /home/ann.*…  10s ", row)
+    assert re.search(r"\$ cd /home/ann.*…  10s(\s|$)", row)
 
 
 def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
@@ -104,10 +134,6 @@ def test_the_second_line_of_an_ended_session_shows_its_answer_or_its_reason():
     failed = session(status=Status.FAILED, reason="401 invalid api key", last_message="I begin")
     assert detail(failed, NOW) == ("401 invalid api key", "failure")
     assert "401 invalid api key" in below(failed)
-
-
-def test_a_long_name_has_the_cells_of_the_wider_column_above_it():
-    assert below(session(agent="scripted")).rstrip().endswith("scripted")
 
 
 def test_on_one_line_the_detail_is_behind_the_title_if_there_is_room():
@@ -147,11 +173,12 @@ def test_every_state_has_a_mark_of_its_own_and_an_ascii_twin():
     assert all(twins(mark).isascii() for mark in STATES.values())
 
 
-def test_an_outcome_is_bright_until_the_user_opened_it():
+def test_an_outcome_is_bright_until_the_user_opened_it_and_bold_only_if_it_needs_the_user():
     new, seen = session(status=Status.DONE), session(status=Status.DONE, seen_at=NOW)
     assert {role for _, role in painted(seen)[0]} == {"dim"}
     assert painted(new)[0][0][1] == "good"
-    assert "strong" in {role for _, role in painted(new)[0]}
+    assert "strong" not in {role for _, role in painted(new)[0]}
+    assert "strong" in {role for _, role in painted(session(status=Status.FAILED))[0]}
 
 
 def test_marks_and_pins_are_in_the_gutter_and_move_no_title():
@@ -387,8 +414,8 @@ def test_a_row_reads_the_same_until_the_time_at_which_it_is_drawn_again(silent, 
     until = steady_until(one, NOW)
     assert until > NOW
     at = NOW + int(later * (until - NOW))
-    form = Form(300, Choice(("age", "time", "created")), lines=2)
-    then, now = (row_cells(one, Moment(time), form) for time in (at, NOW))
+    form = Form(300, Choice(("age", "time", "created")))
+    then, now = (row_cells(one, Moment(time), form, lines=2) for time in (at, NOW))
     if silent + ran < TOGETHER_MS:
         assert then == now
     else:
@@ -413,7 +440,7 @@ def test_a_countdown_is_drawn_each_time():
 @pytest.mark.parametrize("width", [50, 80, 160])
 def test_the_marks_of_a_queue_are_behind_the_title_and_cost_nothing_without_one(lines, width):
     def first(**facts):
-        return row_cells(session(**facts), Moment(NOW), Form(width, lines=lines))[0]
+        return row_cells(session(**facts), Moment(NOW), Form(width), lines=lines)[0]
 
     def shown(cells):
         return " ".join(text for text, _ in cells)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from agentdash.sessions.model.session import Load, Status, Usage
 from agentdash.widgets.table.columns import COLUMNS
-from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, heading_key
-from agentdash.widgets.table.row_model import Chooser, RowModel
+from agentdash.widgets.table.ordering import ORDERS, Arrangement, Grouping, TwoLines, heading_key
+from agentdash.widgets.table.row_model import Chooser, Density, RowModel, level_for
 
 NOW = 10_000_000
 
@@ -306,9 +306,42 @@ def test_the_row_in_hand_keeps_its_section_until_the_hand_leaves_it():
 
 def test_each_session_has_one_line_or_two_and_a_heading_one():
     rows = table(session("a"), session("b"), grouping=Grouping.SECTIONS)
-    assert (rows.height, rows.set_lines(2), rows.set_lines(2)) == (3, True, False)
+    assert (rows.height, rows.set_level(TwoLines.ALL), rows.set_level(TwoLines.ALL)) == (3, True, False)
     assert [rows.top(number) for number in range(3)] == [0, 1, 3]
     assert (rows.height, rows.find(2), rows.find(3)) == (5, (1, 1), (2, 0))
+
+
+def test_rows_that_need_the_user_or_run_have_two_lines_as_long_as_these_fit():
+    rows = table(
+        session("failed", Status.FAILED, handled_at=None),
+        session("runs", Status.RUNNING),
+        session("done", seen_at=None),
+        *(session(f"seen{n}") for n in range(20)),
+        grouping=Grouping.SECTIONS,
+    )
+
+    def lines(room):
+        rows.set_level(level_for(Density.MIXED, rows, room))
+        return [rows.lines(rows.position(name)) for name in ("failed", "runs", "done", "seen3")]
+
+    assert lines(40) == lines(6) == [2, 2, 1, 1]
+    assert lines(3) == [2, 1, 1, 1]
+    assert lines(1) == [1, 1, 1, 1]
+    assert rows.height == 4 + 23
+    lines(40)
+    assert rows.update([session("done", Status.RUNNING)], (), NOW)
+    assert rows.lines(rows.position("done")) == 2
+    assert level_for(Density.ONE, rows, 99) is TwoLines.NONE
+    assert level_for(Density.TWO, rows, 9) is TwoLines.ALL
+    assert Density("auto") is Density.MIXED
+
+
+def test_a_row_that_stays_in_place_gets_the_lines_of_its_new_state():
+    rows = table(session("a", Status.RUNNING), sort="created")
+    rows.set_level(TwoLines.WORKS)
+    assert rows.height == 2
+    assert rows.update([session("a")], (), NOW)
+    assert (rows.height, rows.lines(0)) == (1, 1)
 
 
 def test_another_key_that_moves_no_row_says_so():
