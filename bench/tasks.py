@@ -8,6 +8,7 @@ Words that the user types count as no key.  A task that does not reach its resul
 import asyncio
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
 
 from measure import table
 from msgspec import Struct
@@ -117,7 +118,7 @@ def _changes_shown(desk: Desk) -> bool:
 
 
 def _exported(desk: Desk) -> bool:
-    return "Wrote " in desk.text
+    return any(desk.store.scratch.glob("*.md"))
 
 
 def _all_read(desk: Desk) -> bool:
@@ -212,9 +213,8 @@ def written(keys: Keys) -> str:
 async def drive(task: Task, keys: Keys, store: Store) -> str:
     """Drive a task in a dashboard of its own; return "" if it reached its result, else its screen."""
     with store.copy() as manager:
-        for name, session_id in store.ids.items():
-            if name not in task.unread:
-                manager.housekeeping.mark_seen(session_id)
+        read = [session_id for name, session_id in store.ids.items() if name not in task.unread]
+        manager.housekeeping.mark_all_seen(read, seen=True)
         ids = store.ids | task.prepare(manager, store)
         async with opened(manager, store, ids) as desk:
             await desk.until(lambda: task.ready(desk))
@@ -227,7 +227,7 @@ def main(wanted: Sequence[str]) -> None:
     """Drive all tasks, or those whose names contain one of the words; print the numbers of keys."""
     rows = []
     tasks = [task for task in TASKS_OF_A_DAY if not wanted or any(word in task.name for word in wanted)]
-    with day() as store:
+    with day() as store, chdir(store.scratch):
         for task in tasks:
             before, now = WAYS[task.name]
             screen = asyncio.run(drive(task, now, store))

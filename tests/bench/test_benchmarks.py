@@ -17,6 +17,7 @@ TITLES = {
     "admission": ["one start among sessions, ms (medians)"],
     "data_table": ["a table of sessions, 160x45"],
     "events": ["events of sessions", "agentdash status, a process", "agentdash events, a process"],
+    "first_paint": ["warm start, medians of 1", "cold start, medians of 1", "keys typed in the first second"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
     "live": [

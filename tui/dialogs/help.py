@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from agentdash.tui.dialogs.dialog import Dialog
 from agentdash.tui.keys.action import CHANGES, MENUS, OTHER_SCREENS, READING, Action, Place
 from agentdash.tui.keys.actions import (
+    ACTIONS,
     APP_ACTIONS,
     CHANGES_ACTIONS,
     DIFF_KEYS,
@@ -158,28 +159,35 @@ def two_columns(groups: Sequence[Section], width: int) -> Content:
 def sections(
     keymap: Keymap, place: Place, tour: Labels = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
-    """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
-    left_out = {Place.DIFFS, *({Place.PROMPT} if read_only else ())}
-    left_out |= set() if table else {Place.TABLE}
+    """Yield all keys in groups, each action once: first those that are valid at ``place``, with their keys there."""
     if tour:
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
-    heading, actions = GROUPS[place]
-    yield heading, _told(keymap, actions)
-    allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
-    if place in CHANGES:
-        heading, diffs = GROUPS[Place.DIFFS]
-        yield heading, _told(keymap, diffs)
-        actions = (*actions, *diffs)
     if place in OTHER_SCREENS:
-        known = {action.id for action in actions}
-        more = (one for one in REGISTRY.values() if place in one.where and one.id not in known)
-        yield "always", _told(keymap, [*more, REGISTRY["back"]])
+        yield from _of_another_screen(keymap, place)
         return
+    heading, told = GROUPS[place]
+    yield heading, _told(keymap, told)
+    allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
     yield ANYWHERE, _told(keymap, allowed, keymap.taken(place))
     yield "always", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
+    known = {*told, *ACTIONS}
     for other, (heading, actions) in GROUPS.items():
-        if other is not place and other not in left_out:
-            yield heading, _told(keymap, actions)
+        own = [action for action in actions if action not in known]
+        known.update(own)
+        if other is not place and not (read_only and other is Place.PROMPT) and (table or other is not Place.TABLE):
+            yield heading, _told(keymap, own)
+
+
+def _of_another_screen(keymap: Keymap, place: Place) -> Iterator[Section]:
+    """Yield the keys of a screen without menus, each key once in each of its parts."""
+    parts = [Place.FILES, Place.DIFFS] if place in CHANGES else [place]
+    for part in parts:
+        yield GROUPS[part][0], _told(keymap, GROUPS[part][1])
+    known = {action for part in parts for action in GROUPS[part][1]}
+    taken = {key for action in known for key in keymap.acting(action)}
+    more = [one for one in REGISTRY.values() if place in one.where and one not in known]
+    left = [one for one in more if keymap.keys(one, taken) and not one.id.startswith("menu.")]
+    yield "always", _told(keymap, [*left, REGISTRY["back"]], taken)
 
 
 def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()) -> list[tuple[str, str]]:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.text.sanitize import cell_width
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Moment, empty_columns, headings
 from agentdash.widgets.table.ordering import Arrangement
-from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, heading_cells, row_cells, spaced
+from agentdash.widgets.table.row_cells import IN_HEADING, Form, heading_cells, name_cells, row_cells, spaced
 from agentdash.widgets.table.row_model import Density, RowModel, level_for
 
 
@@ -92,8 +91,6 @@ class FirstRows:
         table = self._table
         shown = [one for one in map(self._rows.at, self._shown) if one is not None]
         empty = empty_columns(table.choice, shown, self._moment) if shown else frozenset[str]()
-        least, most = AGENT_CELLS
-        agent = min(max((cell_width(one.agent) for one in shown), default=least), most)
-        choice = structs.replace(table.choice, widths=(("agent", max(least, agent)), *table.choice.widths))
+        choice = structs.replace(table.choice, widths=(*name_cells(shown), *table.choice.widths))
         empty |= IN_HEADING.get(table.arrangement.grouped, frozenset())
         return Form(table.width - self.scrolls, choice, empty)

@@ -65,6 +65,7 @@ class BulkActions(Actions):
             )
         failed = [key for key, one in zip(ids, receipts or [], strict=False) if not isinstance(one, Receipt)]
         self._requests.show_message(stopped(receipts or [], running) + self.marks_left(failed))
+        self.desk.did("stop")
         return True
 
     def marks_left(self, failed: Iterable[str]) -> str:
@@ -167,8 +168,8 @@ class BulkActions(Actions):
 
             went = await self._requests.ask(archive) or []
         if went:
-            what = units.count(len(went), "session")
-            self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
+            archived = [session for session in sessions if session.id in went]
+            self._requests.show_message(act_texts.did("Archived", archived, texts.undoable(went, undo_key)))
         failed = [key for key in ids if key not in went]
         marks = self.marks_left(failed)
         if failed:

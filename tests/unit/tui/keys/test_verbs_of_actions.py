@@ -97,7 +97,8 @@ ONLY_ON_THE_SCREEN = {
     "larger", "zoom", "meter", "theme", "mouse", "log", "back", "quit", "table.sort", "table.reverse", "table.group",
     "table.columns", "table.density", "table.views", "steps.next_match", "steps.previous_match", "steps.go_to",
     "steps.source", "files.edit", "usage.unit", "palette", "redraw", "suspend", "interrupt", "next_pane",
-    "menu.go", "menu.view", "menu.session",
+    "menu.go", "menu.view", "menu.session", "files.next", "files.previous", "files.search", "files.next_match",
+    "files.previous_match", "diffs.next", "diffs.previous",
     "prompt.send", "previous_pane",
 }  # fmt: skip
 """Actions that change only what is on the screen, or open another program in its place."""
