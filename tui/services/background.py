@@ -74,7 +74,7 @@ class CurrentMessage:
             self.follow(self._app.screen)
 
     def show_panel(self, lines: Sequence[Content]) -> None:
-        """Show lines until a key is pressed or a message comes; not over a message, which the user could not read then."""
+        """Show lines until a key is pressed or a message comes; not over a message, which is still to be read."""
         if not self.text:
             self._on(self._app.screen).show_lines(lines)
 
