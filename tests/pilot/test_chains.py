@@ -73,7 +73,7 @@ async def test_the_key_says_why_it_does_nothing(dashboard):
     async with dashboard() as d:
         await d.select("running1")
         await d.press("a")
-        await d.shows("does not wait for another session")
+        await d.shows("waits for no time and no other session")
 
 
 async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):
