@@ -103,8 +103,8 @@ async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkey
         d.main.table._clock = lambda: T0 + 30_000
         d.main.table.tick()
         monkeypatch.undo()
-        # The waiting one and the running one; an hour is an hour half a minute later.
-        assert [region.width for region in drawn] == [5, 5]
+        # The waiting one on both lines, the failed one and the running one; an hour stays an hour.
+        assert [region.width for region in drawn] == [5, 75, 5, 5]
         d.main.table.tick()
         d.main.table.refresh()
         await d.shows("?  30s")

@@ -250,7 +250,7 @@ TABLE_ACTIONS = tuple(
         ("reverse", "z r|S", "reverse", "reverse order", 0, "reverse"),
         ("group", "z g|T", "group", "group by: section / parent / folder / agent / none", 0, "group"),
         ("columns", "z c|C", "columns", "choose, move and resize columns", 0, "columns"),
-        ("density", "z d|d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
+        ("density", "z d|d", "density", "lines per row: 1 / 2 / 2 for what needs you or runs", 0, "density"),
         ("views", "z v|V", "views", "open or save a view", 0, "views"),
         ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
         ("archived", "g a", "archive", "archived sessions", 0, "view('archived')"),
