@@ -18,7 +18,7 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.tui.app import Dashboard
 from agentdash.tui.keys.key_names import textual_name
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 60.0
 
 READING_SECONDS = 0.6
 

@@ -55,7 +55,7 @@ def test_an_interrupt_belongs_to_the_pager_as_long_as_it_has_the_terminal(read, 
     # less drops a key that it reads while it handles an interrupt.
     terminal.press_until("=", "byte")
     terminal.keys("q")
-    terminal.shows("/ search", "follow: off (f)")
+    terminal.shows("/ search", "follow: off (z F)")
     terminal.keys("C-c")
     terminal.shows("Press Ctrl+C again to quit")
 
@@ -65,7 +65,7 @@ def test_a_pager_that_an_interrupt_ends_is_the_only_one_that_ends(read, terminal
     terminal.keys("k", "o")
     terminal.lacks("/ search")
     terminal.keys("C-c")
-    terminal.shows("/ search", "follow: off (f)")
+    terminal.shows("/ search", "follow: off (z F)")
 
 
 def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, terminal, monkeypatch):
@@ -108,7 +108,7 @@ def test_watching_alone_in_a_small_pane(read, terminal):
     read(command="agentdash watch {id}", width=60, height=20)
     assert "state" not in terminal.screen
     terminal.keys("g", "g")
-    terminal.shows("── turn 1 ──", "follow: off (f)")
+    terminal.shows("── turn 1 ──", "follow: off (z F)")
     terminal.keys("q")
     terminal.shows("exited 0")
 
@@ -164,7 +164,7 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
         agent.write(b"hello\n")
         terminal.shows("hello")
         terminal.keys("Enter", "g", "g")
-        terminal.shows("── turn 1 ──", "follow: off (f)")
+        terminal.shows("── turn 1 ──", "follow: off (z F)")
         agent.write(b"and more\n")
         terminal.shows("102 lines")
         assert "── turn 1 ──" in terminal.screen
