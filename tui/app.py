@@ -308,7 +308,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Show the keys of a menu over the footer, until the next key."""
         target = self.screen.target.can if isinstance(self.screen, SessionScreen) else lambda _: True
         pairs = entries(self.screen, letter, target)
-        self.requests.message.show_panel(panel(letter, pairs, self.keymap, self.screen.size.width))
+        self.requests.message.show_panel(lambda width: panel(letter, pairs, self.keymap, width))
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""

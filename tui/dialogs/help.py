@@ -62,6 +62,11 @@ ALL = "?"
 
 _SCROLL = "Up Down scroll   Esc close"
 
+_MOST = 120
+"""The most cells of the dialog, as the style sheet has it."""
+_BESIDE = 5
+"""Cells beside its text: border, padding, and the one that stays free before a scrollbar."""
+
 _WIDE = 110
 """Cells of text from which all keys are in two columns."""
 
@@ -86,7 +91,7 @@ class HelpScreen(Dialog[None]):
         super().__init__("Keys", f"{'' if others else f'{ALL} all keys   '}{_SCROLL}", hint="type to find a key")
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
         self._first = list(overview(keymap, place, read_only=read_only)) if not others else []
-        self._text = Static(help_text(self._sections))
+        self._text = Static("" if self._first else help_text(self._sections))
 
     def body(self) -> Iterable[Widget]:
         """Return the keys in groups."""
@@ -96,6 +101,11 @@ class HelpScreen(Dialog[None]):
     def _filter(self, event: Input.Changed) -> None:
         self._show(event.value)
         self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def on_mount(self) -> None:
+        """Show the one screen before the first layout, so that the dialog is drawn once in its final size."""
+        if self._first:
+            self._text.update(Content("\n").join(one_screen(self._first, min(self.app.size.width, _MOST) - _BESIDE)))
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width, which is known only after the layout."""

@@ -224,7 +224,8 @@ class KeysInOrder(App[Result]):
     def show_pictures(self) -> None:
         """Draw what is there now, and from now on each change."""
         self.holds_pictures = False
-        self.screen.refresh()
+        if self.screen_stack:  # it can have been ended before its first picture
+            self.screen.refresh()
 
     def action_redraw(self) -> None:
         """Write the whole picture again, whatever the terminal shows."""

@@ -80,7 +80,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             yield self.files
             yield self.pane
         yield self.prompt
-        yield HistoryInput(id="ask", placeholder="/ search in the diffs of the file (lower case ignores case)")
+        yield HistoryInput(id="ask", placeholder="/ text in the diffs of the file (lower case ignores case)")
         yield self._keys
 
     def on_mount(self) -> None:

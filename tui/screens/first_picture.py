@@ -90,6 +90,7 @@ def picture(screen: MainScreen, shown: Shown, console: Console, home: Path) -> P
         key=key(home),
         header=header,
         where=screen.where,
+        placed=not screen.pane.bar.display,
         table=place,
         form=Table(place.width, place.height, *table.choices),
         scrolled=scrolled,

@@ -175,7 +175,8 @@ class Shown:
         for segment in strip:
             if segment.control or not segment.text:
                 continue
-            look = self.look(segment.style, console)
+            style = segment.style
+            look = self.look(_of_blanks(style) if style is not None and segment.text.isspace() else style, console)
             yield from (pieces := _of_text(x, segment.text, look))
             x = pieces[-1].end if pieces else x
 
@@ -212,6 +213,16 @@ class Shown:
                 if not piece.each:
                     end = max(end, min(piece.start + _WIDEST * len(piece.text.rstrip()), self._size[0]))
         return begin, end
+
+
+@lru_cache(_MOST_LOOKS)
+def _of_blanks(style: Style) -> Style:
+    """Return what of a style is seen in blanks: the ground, unless a line or a swap of the colours shows the rest.
+
+    Textual (8.2) gives the blanks of a screen that is below a dialog a colour that they do not have without it.
+    """
+    seen = style.reverse or style.underline or style.underline2 or style.strike or style.overline
+    return style if seen else Style(bgcolor=style.bgcolor)
 
 
 def _of_text(x: int, text: str, look: tuple[str, str]) -> list[Piece]:

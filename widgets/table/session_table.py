@@ -13,7 +13,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.rules.attention import is_to_visit
-from agentdash.widgets.drawing.text_lines import place_of
+from agentdash.widgets.drawing.short_forms import place_of
 from agentdash.widgets.table.ordering import Arrangement
 from agentdash.widgets.table.row_canvas import RowCanvas
 from agentdash.widgets.table.row_model import Chooser

@@ -24,7 +24,8 @@ NOW = 1_700_000_000_000
 def picture(home):
     plain = ("", "")
     return Picture(
-        key=key(home), header=Box(0, 0, 80, 1), where="", table=Box(0, 1, 80, 22), form=Table(80, 22), scrolled=0,
+        key=key(home), header=Box(0, 0, 80, 1), where="", placed=True, table=Box(0, 1, 80, 22),
+        form=Table(80, 22), scrolled=0,
         blank=(), ground=plain, roles=dict.fromkeys(("", *ROLES), plain), styles=dict.fromkeys(STYLES, plain), lines={},
         keys_for="", keys=Box(0, 23, 80, 1), keys_line=[(0, "q quit", plain)],
     )  # fmt: skip

@@ -8,6 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import DescendantBlur, DescendantFocus
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -333,13 +334,11 @@ class TablePane(Vertical):
     def _cursor_moved(self) -> None:
         self.bar.show_rule(place=self.table.cursor_place)
 
-    def on_descendant_focus(self) -> None:
-        """Show that the pane has the keys."""
-        self.bar.show_rule(focused=True)
-
-    def on_descendant_blur(self) -> None:
-        """Show that the pane does not have the keys."""
-        self.bar.show_rule(focused=False)
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def _focus_moved(self) -> None:
+        """Show whether the pane has the keys; the news of a widget that lost them can come after that of the next."""
+        self.bar.show_rule(focused=self.has_focus_within)
 
     def show_preview(self, text: str) -> None:
         """Show a text about the selected session below the table, on a screen that shows no steps."""

@@ -44,8 +44,7 @@ def test_numbers_that_are_a_minimum_and_further_edits_are_named_by_both():
     changes = SessionChanges(session="s", cwd="/w", files=(file(edit()),), more=7, git=git)
     shown, printed = both(changes)
     assert shown == (
-        "Fix it   1 file changed  +4 -1 and 7 edits to other files"
-        "   git: at least 1,000 unstaged (2 not by this session)"
+        "Fix it   1 file changed  +4 -1 and 7 edits to other files   git: at least 1,000 unstaged (2 not by its edits)"
     )
     assert all(words in printed for words in shown.split("   ")[1:])
 
