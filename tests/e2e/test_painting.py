@@ -109,7 +109,7 @@ def test_a_text_of_odd_width_moves_nothing_beside_it(manager, terminal, open_ter
         manager.housekeeping.mark_seen(session.id)  # the dashboard would, of the one that it shows
     terminal.start("agentdash", width=width, height=45)
     terminal.shows("a plain title")
-    for moves, key, shown in (("jj", "?", "type to filter keys"), ("jk", "L", "No messages yet")):
+    for moves, key, shown in (("jj", "?", "type to find a key"), ("jk", "L", "No messages yet")):
         terminal.keys(*moves, key)
         terminal.shows(shown)
         terminal.keys("Escape")

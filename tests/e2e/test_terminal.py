@@ -153,7 +153,7 @@ def test_two_ctrl_c_quit_from_a_dialog_too(open_outer, manager, silent, wait_unt
     outer = open_outer(DASHBOARD, TERM="xterm-256color")
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     outer.type(b"?")
-    wait_until(lambda: b"PgUp PgDn" in outer.received, what="the help")
+    wait_until(lambda: b"ype to find a key" in outer.received, what="the help")
     outer.type(b"\x03")
     wait_until(lambda: b"Press Ctrl+C again" in outer.received, what="the hint")
     outer.type(b"\x03")
@@ -198,7 +198,7 @@ def test_no_colour_is_written_to_a_terminal_without_colours(open_outer, manager,
     outer = open_outer(DASHBOARD, **env)
     wait_until(lambda: b"the long build" in outer.received, what="the table")
     outer.type(b"?")
-    wait_until(lambda: b"ype to filter keys" in outer.received, what="the help")
+    wait_until(lambda: b"ype to find a key" in outer.received, what="the help")
     outer.type(b"\x1bq")
     wait_until(lambda: outer.exit_code is not None, what="its end")
     codes = {code for found in re.findall(rb"\x1b\[([\d;]*)m", outer.received) for code in found.split(b";")}
