@@ -304,9 +304,9 @@ def test_what_is_always_allowed_is_not_asked_again_and_no_file_says_so(asking):
 
 CARDS = {
     "claude": ("[[fake:patch]] {}", "[[fake:question]] go"),
-    "codex": ("[[fake:patch]] {}", "[[fake:question_codex]] go"),
+    "codex": ("[[fake:patch]] {}", ""),
 }
-"""Prompts of an edit that needs a permission, and of a question."""
+"""Prompts of an edit that needs a permission, and of a question, which codex does not ask in its usual mode."""
 
 
 @pytest.mark.real
@@ -345,6 +345,8 @@ def test_what_an_agent_asks_is_answered_in_the_card_below_its_steps(asking, term
     terminal.shows("notes.txt", "one")
     decide("y")
     asking.ended(Status.DONE, turn=2)
+    if not question:
+        return
     asking.prompt(question)
     terminal.press_until("a", "2 ( ) Blue")
     terminal.shows("Which colour?", "1 ( ) Red  warm", "2 ( ) Blue  cold", "3 other")
