@@ -100,7 +100,7 @@ def kept_memory(home: Home) -> list[list[object]]:
 
 def _read_about(dashboard: Dashboard) -> None:
     """Page up, jump to both ends and back, and search everything."""
-    for keys, times in ((ENTER, 1), (PAGE_UP, PAGES), ("gG", JUMPS), ("g", 1), ("/", 1)):
+    for keys, times in ((ENTER, 1), (PAGE_UP, PAGES), ("ggG", JUMPS), ("gg", 1), ("/", 1)):
         for _ in range(times):
             dashboard.press(keys)
             dashboard.read(0.06)

@@ -34,7 +34,9 @@ class Writer:
         self._database.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, session_id))
 
     def wait(self, session_id: str) -> None:
-        self._database.execute("UPDATE sessions SET status = 'waiting', ended_at = NULL WHERE id = ?", (session_id,))
+        self._database.execute(
+            "UPDATE sessions SET status = 'waiting', ended_at = NULL, waits_since = 1 WHERE id = ?", (session_id,)
+        )
 
     def count(self, session_id: str, tokens: int) -> None:
         self._database.execute("UPDATE sessions SET total_tokens = ? WHERE id = ?", (tokens, session_id))

@@ -20,6 +20,8 @@ from agentdash.tui.keys.key_names import textual_name
 
 PATIENCE_SECONDS = 60.0
 
+READING_SECONDS = 0.6
+
 
 class Words(str):
     """Words that the user types; ``{api}`` is the path of a folder of the store."""
@@ -40,6 +42,7 @@ class Desk:
         self.reader: SessionReader = manager.reader
         self.store = store
         self.ids = ids
+        self._read_since: dict[str, float] = {}
 
     @property
     def text(self) -> str:
@@ -68,6 +71,18 @@ class Desk:
     @property
     def _table(self) -> Any:
         return self.app.home.table  # type: ignore[union-attr]
+
+    def has_read(self, text: str) -> bool:
+        """Return whether a text has been on the screen for as long as it takes to read it."""
+        if text not in self.text:
+            self._read_since.pop(text, None)
+            return False
+        return monotonic() - self._read_since.setdefault(text, monotonic()) > READING_SECONDS
+
+    @property
+    def table_sessions(self) -> list[Session]:
+        """The sessions as the table has them."""
+        return list(self._table.sessions)
 
     def session(self, name: str) -> Session:
         """Return a session by its name, as it is recorded now."""

@@ -20,6 +20,7 @@ ANSWER = "This is the answer to: "
 CHANGED = "src/clock.py"
 
 _AGENT = r"""#!/bin/sh
+[ "$1" = resume ] && { touch "$PWD/taken"; exit 0; }
 prompt=$(cat)
 [ -e "$PWD/broken" ] && { echo 'Error: 401 invalid API key' >&2; exit 3; }
 echo '{"type":"thread.started","thread_id":"0190f7a2-0000-7000-8000-000000000001"}'
@@ -27,6 +28,7 @@ echo '{"type":"turn.started"}'
 case $prompt in
 *busy*) while :; do n=$(((n + 1) % 40000)); [ $n = 0 ] && sleep 0.05; done ;;
 *idle*) sleep 600 ;;
+
 *clock*) echo '{"type":"item.completed","item":{"id":"item_1","type":"file_change","status":"completed",'\
 '"changes":[{"path":"'"$PWD"'/src/clock.py","kind":"update"}]}}' ;;
 esac

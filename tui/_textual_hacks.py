@@ -120,11 +120,13 @@ class _FaithfulCompositor(Compositor):
 
 
 def _calm_screens() -> None:
-    """Mend two faults of all screens, unless another Textual has other names for what is mended.
+    """Mend some faults of all screens, unless another Textual has other names for what is mended.
 
     A layout sends the screen a ``Resize`` with the size that was laid out, and a ``Resize`` lays out for the event's
     size.  So two sizes in the queue, as at a start, bring each other back without end.  For an old size, the terminal's
     own is laid out here, or nothing if it is laid out already.
+
+    An app can hold its pictures back, as long as they are not complete: drawing takes a third of the time of a start.
 
     A change below a dialog marks the whole screen as changed, because the screen below marks its own regions again, and
     the first such region is all of it.
@@ -151,7 +153,9 @@ def _resized(original: Callable[..., Any]) -> Callable[..., Any]:
 def _refreshed(original: Callable[..., Any]) -> Callable[..., Any]:
     def refresh(screen: Screen[Any]) -> None:
         app = screen.app
-        if app.is_inline or screen is app.screen or screen not in app._background_screens:
+        if getattr(app, "holds_pictures", False):
+            screen._dirty_widgets.clear()
+        elif app.is_inline or screen is app.screen or screen not in app._background_screens:
             original(screen)
         elif regions := set(screen._compositor._dirty_regions):
             app.screen.refresh(*regions)

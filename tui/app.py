@@ -37,6 +37,7 @@ from agentdash.tui.keys.keymap import keymap as keymap_of
 from agentdash.tui.keys.menu import entries, is_unknown, nothing, panel
 from agentdash.tui.later import load_later
 from agentdash.tui.messages import SelectionChanged, SessionsChanged, SettingsRead
+from agentdash.tui.screens.first_picture import FirstPicture
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
 from agentdash.tui.services.actions.session_actions import SessionActions
@@ -206,15 +207,18 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
-        """Begin what the first picture does not need: watching the disk, and the sessions beyond the first page."""
+        """Read the sessions beyond the first page, and draw the first picture when it is complete."""
+        self._catch_up()
+        home, loaded = self._reader.home, lambda: self._loaded
+        FirstPicture(self, self.home, home, loaded=loaded, then=self._go_on, keeps=self.pictured).complete()
+
+    def _go_on(self) -> None:
+        """Begin what the first picture does not need: watching the disk, for example."""
         if not gc.isenabled():
             gc.freeze()  # what the start made stays: later collections need not inspect it
             gc.enable()
         self._watch_disk()
-        self._catch_up()
-        from agentdash.tui.screens.first_picture import FirstPicture
-
-        FirstPicture(self, self.home, self._reader.home, lambda: self._loaded, keeps=self.pictured).complete()
+        self._catch_up()  # what changed before the watch
         load_later()
 
     def refresh_css(self, animate: bool = True) -> None:
@@ -304,7 +308,7 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         """Show the keys of a menu over the footer, until the next key."""
         target = self.screen.target.can if isinstance(self.screen, SessionScreen) else lambda _: True
         pairs = entries(self.screen, letter, target)
-        self.requests.message.show_panel(panel(letter, pairs, self.keymap, self.screen.size.width))
+        self.requests.message.show_panel(lambda width: panel(letter, pairs, self.keymap, width))
 
     def action_help_quit(self) -> None:
         """Show that the next Ctrl+C quits."""

@@ -69,7 +69,10 @@ def _all(picture: Picture, sessions: list[Session], rows: FirstRows) -> Iterator
     """Yield the lines that a picture lacks: their place, and their texts with their looks."""
     tally, box = Tally(), picture.header
     tally.update(sessions, ())
-    yield box.x, box.y, _line(header(tally, picture.where, box.width), picture.styles, box.width)
+    line = header(tally, picture.where, box.width, place=rows.place if picture.placed else "")
+    if len(sessions) == LIMIT:  # there may be more to count
+        line = []
+    yield box.x, box.y, _line(line, picture.styles, box.width)
     yield from _table(picture, rows)
     for part in picture.blank:
         yield from _empty(picture, part)

@@ -64,16 +64,17 @@ def session_json(session: Session, now: int | None = None) -> dict[str, Any]:
 
 
 STEP_KEYS = ("turn", "index", "kind", "text", "status", "at", "ended_at")
-_TOOL = ("server", "tool", "arguments", "output")
+_DECIDED = ("asked_at", "decided_at")
+_TOOL = ("server", "tool", "arguments", "output", *_DECIDED)
 OWN_STEP_KEYS: dict[StepKind, tuple[str, ...]] = {
     StepKind.PROMPT: ("from",),
     StepKind.START: ("agent_session", "model"),
     StepKind.REASONING: ("about_tokens",),
-    StepKind.COMMAND: ("command", "exit_code", "output"),
+    StepKind.COMMAND: ("command", "exit_code", "output", *_DECIDED),
     StepKind.TOOL_CALL: _TOOL,
     StepKind.WEB_SEARCH: _TOOL,
     StepKind.SUBAGENT: _TOOL,
-    StepKind.FILE_CHANGE: ("tool", "changes", "output"),
+    StepKind.FILE_CHANGE: ("tool", "changes", "output", *_DECIDED),
     StepKind.PLAN: ("items",),
     StepKind.ERROR: ("fatal", "command", "exit_code", "output"),
     StepKind.NOTICE: ("event",),

@@ -23,6 +23,17 @@ def failed(step: Step) -> bool:
     return step.status is StepStatus.FAILED or (step.status is None and bool(step.exit_code))
 
 
+STOPPED_BY_PROGRAM = ("The user doesn't want to ", "[Request interrupted by user")
+"""The beginnings of the words that claude puts in the place of the result of a call that was interrupted."""
+
+
+def told_by_program(step: Step) -> bool:
+    """Return whether the output of a call is not the call's own: the agent's program says that it did not end."""
+    if step.status is StepStatus.INTERRUPTED:
+        return (step.output or "").startswith(STOPPED_BY_PROGRAM)
+    return step.status is StepStatus.DECLINED
+
+
 class FilePart(Struct, frozen=True, kw_only=True):
     """The part of a step's changes that concerns one file."""
 

@@ -164,7 +164,7 @@ class SessionManager(Stopping):
             return known
         start = completed(structs.replace(start, prompt=checked_prompt(start.prompt)), settings.config)
         start = structs.replace(start, prompt=self.rights.prompt(start.prompt, start.agent))
-        if has_images(start.prompt, start.images, by_user=self.inside is None):
+        if has_images(start.prompt, start.images, by_user=not self.rights.is_agent):
             return self._begin_with_images(start, settings)
         return self._begin(start, settings)
 
@@ -174,7 +174,8 @@ class SessionManager(Stopping):
         agent, folder = agent_named(start.agent), self.layout.session(start.session_id)
         transport = build_launch(settings.config, start).transport
         try:
-            text = attached(agent, transport, folder, start.prompt, start.images, start.cwd)
+            by_user = not self.rights.is_agent
+            text = attached(agent, transport, folder, start.prompt, start.images, start.cwd, by_user=by_user)
             return self._begin(structs.replace(start, prompt=text, images=()), settings)
         finally:
             if self.store.session(start.session_id) is None:

@@ -11,9 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from agentdash.sessions.model.compaction import SUMMARY_EVENT
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus, Usage
 from agentdash.sessions.rules.conversation.shown import FOR_PEOPLE, is_interrupted
-from agentdash.sessions.rules.step_outcome import failed
+from agentdash.sessions.rules.step_outcome import failed, told_by_program
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.units import age, duration, tokens
 from agentdash.sessions.transcript import questions
@@ -106,6 +107,8 @@ class Output(Struct, frozen=True):
     origin: Origin
     ended: bool
     """True once no more can come: an empty text then means that there was no output."""
+    of_program: bool = False
+    """True for words of the agent's program about a call that was declined or interrupted; the ending says as much."""
 
     @property
     def name(self) -> str:
@@ -171,6 +174,8 @@ class Notice(Struct, frozen=True):
     text: str
     is_error: bool
     fatal: bool | None
+    of_program: bool = False
+    """True for words of the agent's program that are no part of the conversation."""
 
     @property
     def fatality(self) -> str:
@@ -276,6 +281,10 @@ def _error(step: Step) -> tuple[Block, ...]:
     return error, command, _output(step, Origin.FAILED_START)
 
 
+_TOLD = frozenset({"ask", "error", SUMMARY_EVENT})
+"""Events whose notices are shown as far as other texts: what the agent asks, what failed, a summary."""
+
+
 # A list describes each row that it draws, and a table is up to two microseconds faster than a match.
 _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PROMPT: lambda step: (Prose(f"{step.sender}: {step.text}" if step.sender else step.text, Voice.USER),),
@@ -294,7 +303,9 @@ _BODIES: dict[StepKind, Callable[[Step], tuple[Block, ...]]] = {
     StepKind.PLAN: _plan,
     StepKind.SUBAGENT: _called,
     StepKind.ERROR: _error,
-    StepKind.NOTICE: lambda step: (Notice(step.text, is_error=False, fatal=None),),
+    StepKind.NOTICE: lambda step: (
+        Notice(step.text, is_error=False, fatal=None, of_program=step.event is not None and step.event not in _TOLD),
+    ),
     StepKind.USAGE: _usage,
     StepKind.UNKNOWN: lambda step: (Raw(step.event or "", step.text),),
 }
@@ -311,7 +322,7 @@ def _call(step: Step) -> Call:
 
 
 def _output(step: Step, origin: Origin) -> Output:
-    return Output(step.output or "", origin, not step.is_open)
+    return Output(step.output or "", origin, not step.is_open, told_by_program(step))
 
 
 def _tool(step: Step) -> str:

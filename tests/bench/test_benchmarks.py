@@ -17,6 +17,7 @@ TITLES = {
     "admission": ["one start among sessions, ms (medians)"],
     "data_table": ["a table of sessions, 160x45"],
     "events": ["events of sessions", "agentdash status, a process", "agentdash events, a process"],
+    "first_paint": ["warm start, medians of 1", "cold start, medians of 1", "keys typed in the first second"],
     "following": ["following a growing turn file"],
     "listing": ["listing"],
     "live": [
@@ -44,7 +45,7 @@ TITLES = {
     "streams": ["the last of 5 turns in a stream of 0 MB", "a turn with 500 lines that are not events"],
     "supervision": ["one runner", "2 sessions"],
     "table": ["the dashboard, 160x45 (medians)", "a table of sessions, 160x45"],
-    "tasks": ["keys for ten everyday tasks"],
+    "tasks": ["keys for the tasks of a day"],
     "usage": ["50 sessions, 1,500 reports", "the file of the sums of days"],
     "viewer opening": [
         "from the key to the last step on the screen, without and with a kept index",

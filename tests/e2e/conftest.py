@@ -96,6 +96,10 @@ class Terminal:
         """Press keys by tmux's names for them."""
         self._run("send-keys", *keys)
 
+    def record(self, path):
+        """Copy all that programs write to the terminal from now on to a file."""
+        self._run("pipe-pane", f"cat > {path}")
+
     def press_until(self, key, text, every=2):
         """Press a key again, every so many seconds, until this text is on the screen: for programs that drop keys."""
         for _ in range(30):

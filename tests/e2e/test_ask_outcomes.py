@@ -16,6 +16,7 @@ from agentdash.sessions.rules.asks.model import Answer, Verdict
 from agentdash.sessions.rules.asks.recorded import AskState
 from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.service.manager import SessionManager
+from agentdash.sessions.transcript.blocks import describe
 
 PROMPT = {"scripted": "[[script:edit]] go", "claude": "[[fake:mark]] go", "codex": "[[fake:mark_outside]] go"}
 """A prompt whose one action needs a permission."""
@@ -300,6 +301,27 @@ def test_what_is_always_allowed_is_not_asked_again_and_no_file_says_so(asking):
     assert first == (AskState.SETTLED, Verdict.ALWAYS, "you")
     assert others in ([], [(AskState.SETTLED, Verdict.ALLOW, "always for this session")])
     assert asking.rule_files() == files
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("asking", EVERY_CLI, indirect=True)
+def test_a_command_waits_for_the_user_and_lasts_from_the_decision(asking):
+    def command():
+        steps = asking.manager.reader.steps.trajectory(asking.id)
+        return next((step for step in steps if step.kind is StepKind.COMMAND and step.asked_at is not None), None)
+
+    asking.start()
+    asked = asking.asked()
+    asking.until(lambda: command() is not None, "the time at which the command was asked for")
+    waits = command()
+    assert (waits.status, waits.began_at, describe(waits).took) == (StepStatus.WAITING, None, "")
+    assert asking.session.waits_since == asking.session.standing_since == asked.asked_at
+    asking.answer(Verdict.ALLOW)
+    asking.ended(Status.DONE)
+    done, [answered] = command(), asking.asks
+    assert done.status is StepStatus.OK
+    assert done.began_at == done.decided_at >= answered.answered_at > done.asked_at
+    assert asking.session.waits_since is None
 
 
 CARDS = {

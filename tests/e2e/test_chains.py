@@ -105,7 +105,7 @@ def test_it_can_be_started_anyway_cancelled_and_made_to_wait_for_another(manager
     run("start", anyway["id"])
     assert ended(manager, anyway["id"]).status is Status.DONE
     again = run("start", anyway["id"], code=1)
-    assert "does not wait for another one" in again.stderr
+    assert "waits for no time and no other session" in again.stderr
     assert run("start", "--after", moved["id"], moved["id"], code=2).stderr.count("itself") == 1
     receipt = json.loads(run("stop", cancelled["id"], "--json").stdout)
     assert receipt[0]["note"] == "not started yet"

@@ -141,7 +141,7 @@ def test_files_kinds_lines_edits_and_git(worked: str, told: Callable[..., str], 
         ["/proc/no", "1", "failed"],
     ]
     assert lines[4].startswith("git: ")
-    assert lines[4].endswith("api: 1 unstaged, 1 untracked (1 not by this session)")
+    assert lines[4].endswith("api: 1 unstaged, 1 untracked (1 not by its edits)")
     assert len(lines) == 5
 
 

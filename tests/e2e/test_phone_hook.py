@@ -142,7 +142,8 @@ def test_an_ask_that_cannot_be_read_whole_gets_no_token():
     assert is_whole(whole)
     for other in (
         {"body": "rm -rf build\nrm -rf /"}, {"title": "run: rm …"}, {"questions": [{"key": "q"}]},
-        {"left_out": "2 files"}, {"paths": ["a", "b"]}, {"verdicts": ["deny"]}, {"title": "run: x" + 300 * "y" + "rm -rf build"},
+        {"left_out": "2 files"}, {"paths": ["a", "b"]}, {"verdicts": ["deny"]},
+        {"title": "run: x" + 300 * "y" + "rm -rf build"},
         {"title": "run: \u202e rm -rf build"}, {"title": "run: a" + 80 * " " + "rm -rf build"},
     ):  # fmt: skip
         assert not is_whole(whole | other), other

@@ -55,7 +55,7 @@ def test_an_interrupt_belongs_to_the_pager_as_long_as_it_has_the_terminal(read, 
     # less drops a key that it reads while it handles an interrupt.
     terminal.press_until("=", "byte")
     terminal.keys("q")
-    terminal.shows("/ search", "follow: off (f)")
+    terminal.shows("/ search", "follow: off (z F)")
     terminal.keys("C-c")
     terminal.shows("Press Ctrl+C again to quit")
 
@@ -65,7 +65,7 @@ def test_a_pager_that_an_interrupt_ends_is_the_only_one_that_ends(read, terminal
     terminal.keys("k", "o")
     terminal.lacks("/ search")
     terminal.keys("C-c")
-    terminal.shows("/ search", "follow: off (f)")
+    terminal.shows("/ search", "follow: off (z F)")
 
 
 def test_ctrl_z_in_the_pager_suspends_both_and_fg_comes_back_to_it(manager, terminal, monkeypatch):
@@ -107,8 +107,8 @@ def test_y_reaches_the_clipboard_of_the_terminal(read, terminal):
 def test_watching_alone_in_a_small_pane(read, terminal):
     read(command="agentdash watch {id}", width=60, height=20)
     assert "state" not in terminal.screen
-    terminal.keys("g")
-    terminal.shows("── turn 1 ──", "follow: off (f)")
+    terminal.keys("g", "g")
+    terminal.shows("── turn 1 ──", "follow: off (z F)")
     terminal.keys("q")
     terminal.shows("exited 0")
 
@@ -139,7 +139,7 @@ def test_a_long_turn_file_opens_at_its_end_and_is_read_to_its_beginning(manager,
     terminal.shows("line number 40000")
     terminal.keys("Enter")
     terminal.shows("40,000 lines")
-    terminal.keys("g")
+    terminal.keys("g", "g")
     terminal.shows("line number 1\n", "── turn 1 ──")
     terminal.keys("/")
     terminal.shows("/ search all steps")
@@ -163,8 +163,8 @@ def test_a_session_that_grows_is_followed_and_left_alone_by_who_reads(manager, t
     with pipe.open("wb", buffering=0) as agent:
         agent.write(b"hello\n")
         terminal.shows("hello")
-        terminal.keys("Enter", "g")
-        terminal.shows("── turn 1 ──", "follow: off (f)")
+        terminal.keys("Enter", "g", "g")
+        terminal.shows("── turn 1 ──", "follow: off (z F)")
         agent.write(b"and more\n")
         terminal.shows("102 lines")
         assert "── turn 1 ──" in terminal.screen

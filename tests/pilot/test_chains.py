@@ -51,8 +51,9 @@ async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, ma
         await d.shows("shorten it ↳ after runn")
         await d.shows("after running1 (split [/red] the monolith into services)")
         await d.select("waits001")
-        await d.shows("a start")
-        await d.press("a")
+        await d.press("m")
+        await d.shows("S start")
+        await d.press("S")
         await d.shows('Started "shorten it"')
         await d.until(lambda: "after runn" not in d.text().replace("after running1", ""))
         started = manager.get("waits001")
@@ -72,8 +73,8 @@ async def test_one_that_cannot_start_by_itself_needs_the_user(dashboard, manager
 async def test_the_key_says_why_it_does_nothing(dashboard):
     async with dashboard() as d:
         await d.select("running1")
-        await d.press("a")
-        await d.shows("does not wait for another session")
+        await d.press("m", "S")
+        await d.shows("waits for no time and no other session")
 
 
 async def test_a_chain_is_a_branch_of_the_tree(dashboard, manager):

@@ -177,6 +177,16 @@ async def test_a_prompt_is_sent_and_the_changes_are_shown_again(dashboard, manag
         assert screen.prompt.input.text == ""
 
 
+async def test_a_quoted_line_names_no_file_that_the_agent_would_read(dashboard, manager, project):
+    agent = manager.get("waiting1").agent
+    sign = {"claude": "@/etc/passwd", "codex": "$skill"}[agent]
+    (project / "notes.txt").write_text(f"one\nsee {sign}\n")
+    async with dashboard() as d:
+        screen = await opened(d, "i")
+        await d.until(lambda: screen.prompt.input.text.startswith("notes.txt:2\n> +see "))
+        assert sign not in screen.prompt.input.text
+
+
 async def test_a_read_only_dashboard_writes_no_prompt_about_a_place(dashboard, project):
     async with dashboard(settings=DashboardSettings(read_only=True)) as d:
         screen = await opened(d, "i")

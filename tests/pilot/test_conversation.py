@@ -46,7 +46,7 @@ def reading(dashboard, talk):
             await d.select("done0001")
             await d.press("enter")
             await d.shows("The index is made.")
-            await d.press("g")
+            await d.press("g g")
             d.steps = d.main.detail.steps
             return d
 
@@ -172,7 +172,7 @@ async def test_a_fork_begins_with_a_prompt_and_is_selected(reading, manager, siz
     async with reading(size=size) as d:
         await d.press("j", "j", "B")
         await d.screen(ConversationScreen)
-        await d.shows('Fork "write the migration" at')
+        await d.shows('Fork "write the mi')
         await d.shows("I would add a column.")
         await d.press(*"try a view", "enter")
         made = await forked(d, "try a view", 1)
@@ -225,7 +225,7 @@ async def test_enter_on_the_first_line_of_a_fork_opens_its_origin_at_the_step(re
         await d.shows(f'⑂ step 1.1 was forked: "try a view" ({made.short_id}) at ')
         await d.select(made.id)
         await d.shows('⑂ forked from step 1.1 of "write the migration" (done0001) at ')
-        await d.press("g", "enter")
+        await d.press("g g", "enter")
         await d.until(lambda: d.main.current.id == "done0001")
         await d.until(lambda: d.steps.current is not None and d.steps.current.command == "ls migrations")
 

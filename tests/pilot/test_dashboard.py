@@ -6,7 +6,7 @@ from msgspec import structs
 from textual.events import Paste
 
 from agentdash.sessions.model.errors import SessionBusyError, UsageError
-from agentdash.sessions.model.session import Receipt, Status, Step, StepKind, StepStatus, Stopping
+from agentdash.sessions.model.session import Receipt, Status, Step, StepKind, StepStatus, StoppedBy, Stopping
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
@@ -64,7 +64,7 @@ async def test_keys_move_the_selection(dashboard):
         assert at() == "failed01"
         await d.press("G")
         assert at() == "stopped1"
-        await d.press("g")
+        await d.press("g g")
         assert at() == "waiting1"
         await d.press("pagedown")
         assert at() == "stopped1"
@@ -103,8 +103,8 @@ async def test_ages_go_on_and_only_their_cells_are_drawn_again(dashboard, monkey
         d.main.table._clock = lambda: T0 + 30_000
         d.main.table.tick()
         monkeypatch.undo()
-        # The waiting one and the running one; an hour is an hour half a minute later.
-        assert [region.width for region in drawn] == [5, 5]
+        # The waiting one on both lines, the failed one and the running one; an hour stays an hour.
+        assert [region.width for region in drawn] == [5, 75, 5, 5]
         d.main.table.tick()
         d.main.table.refresh()
         await d.shows("?  30s")
@@ -141,12 +141,12 @@ async def test_what_comes_while_somebody_reads_it_is_not_counted_as_new(dashboar
         assert d.main.table.session("running1").unread == 0
         await d.press("escape")
         d.manager.put(structs.replace(running, steps=153, seen_steps=150))
-        await d.shows("1s  +3")
+        await d.shows("0s  +3")
 
 
 async def test_a_row_with_a_hundred_unread_steps_is_not_drawn_for_each_one_more(dashboard, monkeypatch):
     async with dashboard() as d:
-        await d.shows("1s 99+")
+        await d.shows("0s 99+")
         drawn = []
         monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.extend(regions))
         running = d.manager.get("running1")
@@ -165,10 +165,10 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
         await d.shows("follow: off (z F)")
         await d.press("G")
         assert steps.following
-        await d.press("g")
+        await d.press("g g")
         await d.shows("── turn 1 ──")
         assert not steps.following
-        await d.press("F")
+        await d.press("z F")
         assert steps.following
         await d.shows("following")
         await d.press("pageup", "pagedown")
@@ -178,7 +178,7 @@ async def test_scrolling_up_leaves_following_and_joins_again(dashboard):
 async def test_resizing_keeps_the_place(dashboard):
     async with dashboard(size=(100, 24)) as d:
         await d.shows("rm -rf build/")
-        await d.press("enter", "g", "j", "J")
+        await d.press("enter", "g g", "j", "J")
         top = d.main.detail.steps.top
         assert top == (0, 1)
         await d.resize(80, 24)
@@ -269,7 +269,7 @@ async def test_a_refused_prompt_is_told_and_kept(dashboard, manager, monkeypatch
         await d.select("running1")
         await d.shows("(queued #1, after turn 1)")
         monkeypatch.setattr(manager.prompts, "inject", failing(SessionBusyError("Session is [over] its limit.")))
-        await d.press("m", *"hello", "enter")
+        await d.press("i", *"hello", "enter")
         await d.shows("Session is [over] its limit.")
         assert d.main.detail.prompt.input.text == "hello"
         await d.press("escape", "escape")  # the first one removes the error
@@ -505,7 +505,7 @@ async def test_a_stop_that_somebody_else_asked_for_is_counted_down_in_the_table(
         d.main.table.tick()
         await d.shows("stopping: SIGINT sent, SIGTERM in 1s")
         reason = "stopped by its limit: ran longer than 10m; 3 processes ended (SIGINT 3), 0 left"
-        d.manager.put(structs.replace(one, status=Status.STOPPED, reason=reason))
+        d.manager.put(structs.replace(one, status=Status.STOPPED, stopped_by=StoppedBy.LIMIT, reason=reason))
         await d.shows("stopped by its limit: ran longer")
 
 
@@ -533,6 +533,7 @@ async def test_help_lists_every_action(dashboard):
     async with dashboard() as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
+        await d.press("question_mark")
         await d.shows("next session that needs you")
         for told in ("start a session", "stop the session", "quit (sessions keep running)"):
             while told not in d.text():

@@ -56,7 +56,7 @@ def family(manager):
 async def reading(d, index):
     """Open the steps of the lead, with the cursor on a step."""
     await d.select("lead0001")
-    await d.press("enter", "g", *["j"] * index)
+    await d.press("enter", "g g", *["j"] * index)
     await d.until(lambda: d.main.detail.steps.current is not None and d.main.detail.steps.current.index == index)
 
 
@@ -153,14 +153,13 @@ async def test_a_worker_that_is_folded_away_is_unfolded(dashboard, family):
         await d.select("lead0001")
         await d.press("h", "enter")
         await d.until(lambda: d.main.detail.steps.current is not None)
-        await d.press("g", "j", "enter")
+        await d.press("g g", "j", "enter")
         await d.until(lambda: d.main.current.id == "worker01")
 
 
 async def test_the_key_from_the_table_goes_to_the_step_of_the_lead(dashboard, family):
     async with dashboard(size=(160, 45)) as d:
         await d.select("worker04")
-        await d.shows("^ lead")
         await d.press("^")
         await d.until(lambda: d.main.current.id == "lead0001")
         await d.until(lambda: d.main.detail.steps.current is not None and d.main.detail.steps.current.index == 4)
@@ -181,7 +180,6 @@ async def test_a_question_about_many_processes_keeps_its_keys_on_the_screen(dash
 async def test_a_session_without_a_lead_refuses_the_key_with_the_reason(dashboard, family):
     async with dashboard(size=(160, 45)) as d:
         await d.select("waiting1")
-        assert "^ lead" not in d.text()
         await d.press("^")
         await d.shows("It has no lead among the sessions.")
 

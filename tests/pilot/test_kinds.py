@@ -43,20 +43,20 @@ def kinds(dashboard, manager, monkeypatch):
 @pytest.mark.parametrize("size", [(160, 72), (80, 80), (50, 96)], ids="{0[0]}x{0[1]}".format)
 async def test_list(kinds, screen, size, theme):  # noqa: F811
     async with kinds(size, theme) as d:
-        await d.press("g")
+        await d.press("g g")
         assert drawn(d.app) == screen
 
 
 async def test_briefly(kinds, screen):  # noqa: F811
     async with kinds((80, 30)) as d:
-        await d.press("z", "z", "g")
+        await d.press("z f", "z f", "g g")
         await d.shows("one line each")
         assert drawn(d.app) == screen
 
 
 async def test_whole(kinds, screen):  # noqa: F811
     async with kinds((80, 110)) as d:
-        await d.press("z", "g")
+        await d.press("z f", "g g")
         await d.shows("run 30: 19 passed")
         assert drawn(d.app) == screen
 
@@ -73,7 +73,7 @@ PANES = {
 @pytest.mark.parametrize("kind", PANES, ids=str)
 async def test_pane(kinds, screen, kind):  # noqa: F811
     async with kinds((80, 40)) as d:
-        await d.press("g")
+        await d.press("g g")
         d.steps.go(PANES[kind])
         await d.press("enter")
         await d.shows(f"turn {STEPS[PANES[kind]].turn} · step {STEPS[PANES[kind]].index}")

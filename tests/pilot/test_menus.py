@@ -151,3 +151,17 @@ def test_the_columns_of_a_panel_are_read_from_top_to_bottom():
     pairs = [(key, "word") for key in "abcde"]
     assert [line.plain for line in menu.in_columns(pairs, 26)] == ["a word  c word  e word", "b word  d word"]
     assert [line.plain for line in menu.in_columns(pairs, 5)] == [f"{key} word" for key in "abcde"]
+
+
+async def test_a_key_that_has_nothing_to_do_says_why(dashboard, never):
+    async with dashboard() as d:
+        await d.select("done0001")
+        for keys, why in (
+            (["a"], "No session asks for an answer."),
+            (["g", "L"], "It has no lead among the sessions."),
+            (["m", "S"], "waits for no time and no other session."),
+            (["R"], "cannot be retried"),
+            (["x"], "is not running."),
+        ):
+            await d.press(*keys)
+            await d.shows(why)

@@ -101,7 +101,7 @@ async def test_a_failed_start_names_the_keys_in_force(dashboard, manager):
         await d.shows("F9 retry   F10 stderr")
         assert "why" not in d.text()
         d.app.post_message(SettingsRead(Config()))
-        await d.shows("R retry   S stderr   = why")
+        await d.shows("R retry   g E stderr   g e why")
 
 
 async def test_a_list_without_steps_of_a_kind_names_the_key_that_shows_all(dashboard):
@@ -155,6 +155,7 @@ async def test_the_tour_names_the_keys_in_force(dashboard):
         await d.shows("F3 stop a busy one")
         await d.press("question_mark")
         await d.screen(HelpScreen)
+        await d.press("question_mark")
         await d.shows("try this")
         assert "F3                 stop a busy one" in d.text()
         await d.press("escape")

@@ -63,7 +63,7 @@ async def test_the_optional_fields_are_below_more_until_tab_reaches_them(dashboa
 async def test_one_sentence_says_what_will_run_and_a_key_shows_the_command(dashboard):
     async with dashboard() as d:
         await opened(d)
-        await d.shows("codex, a process for each turn · workspace-write, refuses more · its own default model · in ")
+        await d.shows("codex, a process for each turn · workspace-write, refuses more · default model · in ")
         assert "$ codex" not in d.text()
         await d.press("ctrl+o")
         await d.will_run("$ codex exec")

@@ -387,7 +387,7 @@ async def test_a_name_means_the_row_or_the_step_by_the_place_that_has_the_keys(d
         await d.shows("also add a regression test")
         await d.press("colon", *"copy", "enter")
         await d.until(lambda: d.app.clipboard.startswith("The test read the real clock."))
-        await d.press("enter", "g", "colon", *"copy", "enter")
+        await d.press("enter", "g g", "colon", *"copy", "enter")
         await d.until(lambda: d.app.clipboard.startswith("fix the flaky login test"))
 
 

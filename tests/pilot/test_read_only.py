@@ -46,7 +46,7 @@ async def test_looking_does_not_even_mark_as_seen(dashboard):
 async def test_it_says_so(dashboard, size):
     async with dashboard(settings=LOOK, size=size) as d:
         await d.shows("read-only")
-        assert d.text().startswith("read-only")
+        assert d.text().lstrip().startswith("read-only")
         await d.press("enter")
         await d.shows("read-only: prompts cannot be sent")
         assert "n new" not in d.text()

@@ -162,7 +162,7 @@ async def test_reading_from_the_beginning(dashboard, screen):
     async with dashboard(size=(80, 24)) as d:
         await d.press("enter")
         await d.shows("also add a regression test")
-        await d.press("g")
+        await d.press("g g")
         await d.shows("── turn 1 ──")
         assert drawn(d.app) == screen
 
@@ -343,7 +343,7 @@ async def test_conversation(dashboard, screen, manager, key, size):
         await d.press("enter")
         await d.shows("went back")
         await d.until(lambda: "✓" not in d.text().splitlines()[0], "it to count as read")
-        await d.press("g", "j", "j", key)
+        await d.press("g g", "j", "j", key)
         await d.screen(ConversationScreen)
         assert drawn(d.app) == screen
 

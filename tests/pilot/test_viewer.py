@@ -29,7 +29,7 @@ def reading(dashboard):
             d = await self.running.__aenter__()
             await d.press("enter")
             await d.shows("also add a regression test")
-            await d.press("g")
+            await d.press("g g")
             d.steps = d.main.detail.steps
             await d.until(lambda: d.steps.cursor == 0 and not d.steps.following)
             return d
@@ -122,13 +122,13 @@ async def test_a_step_shows_more_or_less(reading):
 
 async def test_all_steps_show_more_or_less(reading):
     async with reading() as d:
-        await d.press("z")
+        await d.press("z f")
         await d.shows("line 20 of the output")
         await d.shows("whole")
-        await d.press("z")
+        await d.press("z f")
         await d.until(lambda: "of the output" not in d.text())
         await d.shows("one line each")
-        await d.press("z")
+        await d.press("z f")
         await d.shows("41 more lines")
 
 
@@ -156,9 +156,9 @@ async def test_a_low_screen_has_a_line_for_counts_only_while_they_are_needed(rea
         await d.shows("4 $ 2")
         await d.press("4", "slash", *"clock", "enter")
         await d.shows("/clock  2 of 4")
-        await d.press("escape", "z")
+        await d.press("escape", "z f")
         await d.shows("whole")
-        await d.press("z", "z")
+        await d.press("z f", "z f")
         await d.until(lambda: "2 commands" not in d.text())
 
 
@@ -237,7 +237,7 @@ async def test_each_step_shows_the_number_that_goes_to_it(reading):
 
 async def test_a_narrow_screen_has_no_room_for_numbers(dashboard):
     async with dashboard(size=(50, 24)) as d:
-        await d.press("enter", "g")
+        await d.press("enter", "g g")
         await d.shows("⚙ search_docs")
         assert "4 ⚙" not in d.text()
 
@@ -516,7 +516,7 @@ async def test_what_runs_shows_its_age_and_nothing_else_is_drawn(reading, monkey
         d.steps.refresh()
         await d.shows("● running  3s")
         d.steps.following = False
-        await d.press("g")
+        await d.press("g g")
         monkeypatch.setattr(d.steps, "refresh", lambda *regions, **_: drawn.extend(regions))
         drawn.clear()
         d.steps.tick(T0 + 9_000)
@@ -608,7 +608,7 @@ def news(d):
 
 
 @pytest.mark.usefixtures("unread")
-@pytest.mark.parametrize("keys", [["full_stop"], ["k", "G"], ["escape"], ["g"]])
+@pytest.mark.parametrize("keys", [["full_stop"], ["k", "G"], ["escape"], ["g g"]])
 async def test_what_is_new_is_summed_up_above_the_steps_until_it_is_read(dashboard, keys):
     async with dashboard() as d:
         await d.press("enter")
@@ -642,7 +642,7 @@ async def test_where_nothing_is_new_nothing_is_told(dashboard, manager):
 async def test_a_number_key_without_steps_does_nothing(dashboard, manager):
     manager.tell("waiting1", [])
     async with dashboard() as d:
-        await d.press("enter", "7", "z", "right_parenthesis", "y", "g", "G", "slash", "escape")
+        await d.press("enter", "7", "z f", "right_parenthesis", "y", "g g", "G", "slash", "escape")
         await d.until(lambda: d.main.detail.steps.groups == frozenset({"7"}))
         assert d.app.is_running
 
@@ -858,7 +858,7 @@ async def test_only_what_is_on_the_screen_is_sought(dashboard, manager, found):
         await d.shows("f299.py")
         await d.until(lambda: 300 in found.sought)
         assert min(found.sought) > 200
-        await d.press("enter", "g")
+        await d.press("enter", "g g")
         await d.until(lambda: 1 in found.sought)
         assert not set(range(100, 200)) & set(found.sought)
 

@@ -200,6 +200,28 @@ def test_a_runner_of_a_live_agent_loads_little(agent):
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
 
 
+FIRST_FRAME, FIRST_SCREEN = 90, 375
+"""Most modules of ours that each of them loads: one costs about 0.4 ms of the start."""
+
+
+def ours(loaded):
+    return [name for name in loaded if name.startswith("agentdash")]
+
+
+def test_the_first_frame_loads_little():
+    loaded = loaded_by(
+        "import agentdash.tui.terminal.early, agentdash.tui.first_frame\n"
+        "import agentdash.sessions.service.projects.state_folder"
+    )
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+    assert len(ours(loaded)) <= FIRST_FRAME
+
+
+def test_the_first_screen_loads_no_more_than_it_shows():
+    loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.service.manager")
+    assert len(ours(loaded)) <= FIRST_SCREEN
+
+
 def test_the_first_screen_loads_neither_the_command_line_nor_what_comes_after_it():
     loaded = loaded_by("import agentdash.tui.startup, agentdash.tui.app, agentdash.sessions.service.manager")
     later = {f"agentdash.tui.{name}" for name in LATER}

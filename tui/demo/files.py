@@ -4,6 +4,8 @@ import difflib
 import hashlib
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,27 @@ def replace(path: Path, text: str) -> None:
     part = path.with_name(f"{path.name}.{os.getpid()}")
     part.write_text(text, "utf-8")
     part.replace(path)
+
+
+_NO_SETTINGS = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+_BEGIN = ("-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "-q", "--allow-empty", "-m", "Begin")
+
+
+def make_repository(folder: Path) -> Path:
+    """Make the folder of a project, a git repository if git is installed, and return it.
+
+    It has a first commit, with which the changes of its sessions are compared; no settings of the user apply to it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    git = shutil.which("git")
+    if git is not None and not (folder / ".git").exists():
+        for words in (("init", "-q", "--template="), _BEGIN):
+            own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+            subprocess.run(
+                [git, *words], cwd=folder, env=own | _NO_SETTINGS, stdin=subprocess.DEVNULL, capture_output=True,
+                check=False,
+            )  # fmt: skip
+    return folder
 
 
 def hunks(before: str, after: str) -> list[str]:

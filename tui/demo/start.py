@@ -9,7 +9,7 @@ from pathlib import Path
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.tui.demo.ending import kill_sessions, watched
-from agentdash.tui.demo.files import PROJECTS
+from agentdash.tui.demo.files import PROJECTS, make_repository
 from agentdash.tui.demo.folder import STATE, enter_demo, make_demo
 from agentdash.tui.panes.checklist import TOUR
 from agentdash.tui.terminal.watchdog import guard
@@ -50,8 +50,7 @@ def run_demo(directory: Path, *, kept: bool) -> int:
     with nullcontext() if kept else watched(directory), SessionManager(home) as manager:
         try:
             for agent, project, prompt, options in SESSIONS:
-                folder = projects / project
-                folder.mkdir(exist_ok=True)
+                folder = make_repository(projects / project)
                 manager.spawn(Start(prompt, agent=agent, cwd=str(folder), options=LIMITS | options))
             os.chdir(projects)  # a new session starts in a folder in which the demo's agents may work
             return open_dashboard(manager, tour=TOUR)

@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from agentdash.tui.dialogs.dialog import Dialog
 from agentdash.tui.keys.action import CHANGES, MENUS, OTHER_SCREENS, READING, Action, Place
 from agentdash.tui.keys.actions import (
+    ACTIONS,
     APP_ACTIONS,
     CHANGES_ACTIONS,
     DIFF_KEYS,
@@ -61,6 +62,11 @@ ALL = "?"
 
 _SCROLL = "Up Down scroll   Esc close"
 
+_MOST = 120
+"""The most cells of the dialog, as the style sheet has it."""
+_BESIDE = 5
+"""Cells beside its text: border, padding, and the one that stays free before a scrollbar."""
+
 _WIDE = 110
 """Cells of text from which all keys are in two columns."""
 
@@ -85,7 +91,7 @@ class HelpScreen(Dialog[None]):
         super().__init__("Keys", f"{'' if others else f'{ALL} all keys   '}{_SCROLL}", hint="type to find a key")
         self._sections = list(sections(keymap, place, tour, read_only=read_only, table=table))
         self._first = list(overview(keymap, place, read_only=read_only)) if not others else []
-        self._text = Static(help_text(self._sections))
+        self._text = Static("" if self._first else help_text(self._sections))
 
     def body(self) -> Iterable[Widget]:
         """Return the keys in groups."""
@@ -95,6 +101,11 @@ class HelpScreen(Dialog[None]):
     def _filter(self, event: Input.Changed) -> None:
         self._show(event.value)
         self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def on_mount(self) -> None:
+        """Show the one screen before the first layout, so that the dialog is drawn once in its final size."""
+        if self._first:
+            self._text.update(Content("\n").join(one_screen(self._first, min(self.app.size.width, _MOST) - _BESIDE)))
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width, which is known only after the layout."""
@@ -148,28 +159,35 @@ def two_columns(groups: Sequence[Section], width: int) -> Content:
 def sections(
     keymap: Keymap, place: Place, tour: Labels = (), *, read_only: bool = False, table: bool = True
 ) -> Iterator[Section]:
-    """Yield all keys in groups: first those that are valid at ``place``, with the keys that they have there."""
-    left_out = {Place.DIFFS, *({Place.PROMPT} if read_only else ())}
-    left_out |= set() if table else {Place.TABLE}
+    """Yield all keys in groups, each action once: first those that are valid at ``place``, with their keys there."""
     if tour:
         yield "try this", [(first_keys(keymap, actions), what) for actions, what in tour]
-    heading, actions = GROUPS[place]
-    yield heading, _told(keymap, actions)
-    allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
-    if place in CHANGES:
-        heading, diffs = GROUPS[Place.DIFFS]
-        yield heading, _told(keymap, diffs)
-        actions = (*actions, *diffs)
     if place in OTHER_SCREENS:
-        known = {action.id for action in actions}
-        more = (one for one in REGISTRY.values() if place in one.where and one.id not in known)
-        yield "always", _told(keymap, [*more, REGISTRY["back"]])
+        yield from _of_another_screen(keymap, place)
         return
+    heading, told = GROUPS[place]
+    yield heading, _told(keymap, told)
+    allowed = [action for action in (*MENU_ACTIONS, *here(table=table)) if not (read_only and action.changes)]
     yield ANYWHERE, _told(keymap, allowed, keymap.taken(place))
     yield "always", _told(keymap, [*PANE_ACTIONS, *APP_ACTIONS])
+    known = {*told, *ACTIONS}
     for other, (heading, actions) in GROUPS.items():
-        if other is not place and other not in left_out:
-            yield heading, _told(keymap, actions)
+        own = [action for action in actions if action not in known]
+        known.update(own)
+        if other is not place and not (read_only and other is Place.PROMPT) and (table or other is not Place.TABLE):
+            yield heading, _told(keymap, own)
+
+
+def _of_another_screen(keymap: Keymap, place: Place) -> Iterator[Section]:
+    """Yield the keys of a screen without menus, each key once in each of its parts."""
+    parts = [Place.FILES, Place.DIFFS] if place in CHANGES else [place]
+    for part in parts:
+        yield GROUPS[part][0], _told(keymap, GROUPS[part][1])
+    known = {action for part in parts for action in GROUPS[part][1]}
+    taken = {key for action in known for key in keymap.acting(action)}
+    more = [one for one in REGISTRY.values() if place in one.where and one not in known]
+    left = [one for one in more if keymap.keys(one, taken) and not one.id.startswith("menu.")]
+    yield "always", _told(keymap, [*left, REGISTRY["back"]], taken)
 
 
 def _told(keymap: Keymap, actions: Iterable[Action], taken: Collection[str] = ()) -> list[tuple[str, str]]:

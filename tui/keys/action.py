@@ -1,4 +1,4 @@
-"""What an action of a key is, where it acts, and the menus that have most of them."""
+"""An action of a key, the places where it acts, and the menus that have most actions."""
 
 from enum import StrEnum
 

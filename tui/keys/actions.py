@@ -70,7 +70,9 @@ CONVERSATION_KEYS = (
 )
 """Name, keys, label, help, weight in the footer, and Textual's action; each changes a session."""
 
-CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo")
+CONVERSATION_IDS = frozenset(f"steps.{name}" for name, *_ in CONVERSATION_KEYS if name != "undo") | {
+    "table.fork", "table.compact",
+}  # fmt: skip
 """The actions that need a session whose agent takes prompts."""
 
 ACTIONS = (
@@ -144,6 +146,10 @@ ACTIONS = (
         help="go to the step of its lead that started it", weight=2
     ),
     Action(id="retry", keys="R", label="retry", help="resend the last prompt", weight=2, changes=True),
+    Action(
+        id="retry_failed", keys="m R", label="retry failed", weight=0, changes=True,
+        help="retry all failed sessions that are shown (asks first)",
+    ),
     Action(
         id="delete", keys="m D|D", label="delete", help="move the session to the trash (asks first)", on_target=True,
         changes=True,
@@ -228,6 +234,8 @@ TABLE_ACTIONS = tuple(
         weight=weight,
         where=frozenset({Place.TABLE}),
         does=does,
+        changes=f"table.{name}" in CONVERSATION_IDS,
+        writes=name == "export",
     )
     for name, keys, label, help_, weight, does in (
         ("filter", "slash", "filter", "filter sessions: words, state:failed, cost>1", 5, "filter"),
@@ -242,9 +250,14 @@ TABLE_ACTIONS = tuple(
         ("reverse", "z r|S", "reverse", "reverse order", 0, "reverse"),
         ("group", "z g|T", "group", "group by: section / parent / folder / agent / none", 0, "group"),
         ("columns", "z c|C", "columns", "choose, move and resize columns", 0, "columns"),
-        ("density", "z d|d", "density", "lines per row: 1 / 2 / as many as fit", 0, "density"),
+        ("density", "z d|d", "density", "lines per row: 1 / 2 / 2 for what needs you or runs", 0, "density"),
         ("views", "z v|V", "views", "open or save a view", 0, "views"),
         ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
+        ("archived", "g a", "archived", "archived sessions", 0, "view('archived')"),
+        ("trash", "g t", "trash", "sessions in the trash", 0, "view('trash')"),
+        ("fork", "m f", "fork", "a new session goes on from the last step", 0, "screen.row('fork')"),
+        ("compact", "m c", "compact", "go on from a summary of the conversation", 0, "screen.row('compact')"),
+        ("export", "m s", "export", "export as Markdown, HTML or JSON", 0, "screen.row('export')"),
         ("copy", "y", "copy", "copy the last answer", 3, "screen.row('copy')"),
         ("copy_part", "m y|Y", "copy part", "choose what to copy", 0, "screen.row('copy_part')"),
         ("explain", "g e|equals_sign", "why", "why the session is in this state", 0, "screen.row('explain')"),

@@ -74,7 +74,7 @@ _WHEN: dict[str, Callable[[Session], bool]] = {
     "retry": lambda session: can_retry(session) or (session.status.ended and session.denied > 0),
     "mark_read": lambda session: session.status.ended or not session.all_seen,
     **dict.fromkeys(CONVERSATION_IDS, lambda session: session.status.ended and takes_prompts(session.agent)),
-    "steps.fork": lambda session: takes_prompts(session.agent),
+    **dict.fromkeys(("steps.fork", "table.fork"), lambda session: takes_prompts(session.agent)),
 }
 """Conditions of actions on the selected session; the other actions take any session."""
 

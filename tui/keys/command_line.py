@@ -10,6 +10,12 @@ from textual.widget import Widget
 from agentdash.sessions.text.sanitize import whole_names
 from agentdash.tui.keys.action import Action
 
+VERBS = frozenset({
+    "answer", "archive", "changes", "compact", "continue", "explain", "export", "fork", "inject", "interrupt", "pin",
+    "queue", "rename", "retry", "rewind", "start", "stop", "trust", "usage", "view",
+})  # fmt: skip
+"""The commands with the names of verbs of ``agentdash``: completion offers them first."""
+
 
 class UnusableLineError(ValueError):
     """A line that is not a command or cannot be run now; the message has the reason and similar names."""
@@ -72,9 +78,10 @@ class CommandLine:
         """Return the possible completions of the line."""
         name, blank, argument = line.lstrip().partition(" ")
         if not blank:
-            # Names with a dot come last: they belong to one pane each, and there are many of them.
             able = [known for known, command in self._by_name.items() if not command.why_not]
-            return sorted((known for known in able if known.startswith(name)), key=lambda known: "." in known)
+            # Names with a dot belong to one pane each, and there are many of them.
+            begun = [known for known in able if known.startswith(name) and ("." in name or "." not in known)]
+            return sorted(begun, key=lambda known: (known not in VERBS, "." in self._by_name[known].names[0]))
         command = self._by_name.get(name)
         return [f"{name} {value}" for value in command.complete(argument.lstrip())] if command else []
 

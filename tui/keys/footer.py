@@ -35,7 +35,7 @@ ASKING: Pairs = [("Enter", "go"), ("Esc", "cancel"), ("Up", "history")]
 """The keys of the fields for a search and for the number of a step."""
 CHANGES: Labels = (
     ("files.open", "diffs"), ("write_prompt", "ask about it"), ("files.search", "search"),
-    ("files.next files.previous", "file"), ("files.edit", "editor"), ("help", "help"), ("back", "back"),
+    ("files.next files.previous", "file"), ("help", "help"), ("back", "back"), ("files.edit", "editor"),
     ("files.copy", "copy path"), ("files.step", "go to step"), ("files.look_again", "refresh"),
 )  # fmt: skip
 IN_DIFFS: Labels = (("files.next_match files.previous_match", "next/previous match"), ("back", "end"))

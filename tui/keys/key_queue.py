@@ -150,6 +150,8 @@ class KeysInOrder(App[Result]):
 
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
+        self.holds_pictures = False
+        """True while nothing is drawn, because the first pictures are not complete."""
         self.shown = Shown()
         write_changes(self, self.shown.changes)
         self._typed: deque[events.Event] = deque()
@@ -199,7 +201,7 @@ class KeysInOrder(App[Result]):
         """Paint all of the terminal again: it can have cut off lines, also if its size is the former one by now."""
         if event.size != self.size:
             self.terminal_resized(event.size)
-        elif self._resized and not self.shown.keeps_frame:  # at the start the size is reported twice
+        elif self._resized and not self.holds_pictures:  # at the start it is reported twice
             self.action_redraw()
         self._resized = True
 
@@ -218,6 +220,12 @@ class KeysInOrder(App[Result]):
 
     def terminal_resized(self, size: Size) -> None:
         """Prepare the screens for another size of the terminal."""
+
+    def show_pictures(self) -> None:
+        """Draw what is there now, and from now on each change."""
+        self.holds_pictures = False
+        if self.screen_stack:  # it can have been ended before its first picture
+            self.screen.refresh()
 
     def action_redraw(self) -> None:
         """Write the whole picture again, whatever the terminal shows."""

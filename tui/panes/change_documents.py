@@ -22,6 +22,9 @@ from agentdash.widgets.lists.row_list import FileRow
 _LEAST_TITLE = 20
 """Cells that a title keeps on a narrow screen."""
 
+_KEPT_TITLE = 40
+"""Cells that a title keeps before the state in git is left out."""
+
 _NO_LINES = "no line differs"
 
 
@@ -70,13 +73,15 @@ def file_row(file: ChangedFile) -> FileRow:
 def title(session: str, changes: SessionChanges, width: int = 0) -> str:
     """Return a line with the session's title, a summary of all files, and the repository's state in git.
 
-    If they have no room in ``width`` cells, the title loses its end.
+    If they have no room in ``width`` cells, git is left out before the title loses much of its end.
     """
     git = words.git_summary(changes.git) if changes.git is not None else ""
     summary = words.net_summary(changes.net) if changes.net is not None else words.summary(changes)
-    facts = "   ".join(filter(None, (summary, git)))
-    room = max(_LEAST_TITLE, width - cell_width(facts) - 3) if width else cell_width(session)
-    return f"{cut(session, room)}   {facts}"
+    whole = "   ".join(filter(None, (session, summary, git)))
+    if not width or cell_width(whole) <= width:
+        return whole
+    facts = summary if width - cell_width(f"{summary}{git}") - 6 < _KEPT_TITLE else f"{summary}   {git}"
+    return f"{cut(session, max(_LEAST_TITLE, width - cell_width(facts) - 3))}   {facts}"
 
 
 def file_document(file: ChangedFile, changes: SessionChanges, find: FindNet | None) -> Document:

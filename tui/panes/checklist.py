@@ -1,6 +1,6 @@
 """The keys that a demo asks a new user to try, and their checklist, which goes when all are ticked."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from textual.content import Content
 from textual.geometry import Size
@@ -67,8 +67,19 @@ class Checklist(Widget):
         return checklist(self._tour, self._done, width, self._keymap)
 
 
+_SHORT = {REPLY: "reply", STOP: "stop", NEW: "start", HELP: "help"}
+"""The words of items on a screen whose width has no room for the whole ones in a line."""
+
+
 def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap) -> Content:
-    """Return the items, each with its mark, on lines that end between two items."""
+    """Return the items, each with its mark, on one line, or in short words on lines that end between two items."""
+    whole = _lines(tour, done, width, keymap)
+    if len(whole) > 1:
+        whole = _lines([(actions, _SHORT.get(actions, what)) for actions, what in tour], done, width, keymap)
+    return Content("\n").join(whole)
+
+
+def _lines(tour: Iterable[tuple[str, str]], done: Collection[str], width: int, keymap: Keymap) -> list[Content]:
     lines = [Content("")]
     for actions, what in tour:
         item = _item(first_keys(keymap, actions), what, ticked=actions in done)
@@ -77,7 +88,7 @@ def checklist(tour: Labels, done: Collection[str], width: int, keymap: Keymap) -
             lines.append(item)
         else:
             lines[-1] = longer
-    return Content("\n").join(lines)
+    return lines
 
 
 def _item(keys: str, what: str, *, ticked: bool) -> Content:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from agentdash.sessions.agents.registry import agent_named
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.launch import Start
 from agentdash.sessions.service.prompts.prompter import PromptOptions
@@ -235,6 +236,10 @@ class PromptWays:
         target = self._target
         answer, interrupt = map(self._operations.desk.keymap.name, ("answer", "prompt.interrupt"))
         return self._sender.effect(target, answer), self._sender.hint(target, interrupt)
+
+    def quoted(self, text: str) -> str:
+        """Return a text that an agent wrote so that the session's agent replaces nothing in it."""
+        return agent_named(self._session().agent).expands.inert(text, at_first=True)
 
     def refusal(self) -> str:
         """Return why the session takes no prompt; empty if it does."""

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import DescendantBlur, DescendantFocus
 from textual.message import Message
 
 from agentdash.sessions.model.session import Session
@@ -129,13 +130,11 @@ class SessionPane(Vertical):
         yield self.queue
         yield self.prompt
 
-    def on_descendant_focus(self) -> None:
-        """Show that the pane has the keys."""
-        self.rule.show_rule(focused=True)
-
-    def on_descendant_blur(self) -> None:
-        """Show that the pane does not have the keys."""
-        self.rule.show_rule(focused=False)
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def _focus_moved(self) -> None:
+        """Show whether the pane has the keys; the news of a widget that lost them can come after that of the next."""
+        self.rule.show_rule(focused=self.has_focus_within)
 
     def _show_place(self) -> None:
         """Show which step is under the cursor: at the end of the rule, or of the headline if no rule is shown."""

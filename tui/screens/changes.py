@@ -8,6 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -79,7 +80,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             yield self.files
             yield self.pane
         yield self.prompt
-        yield HistoryInput(id="ask", placeholder="/ search in the diffs of the file (lower case ignores case)")
+        yield HistoryInput(id="ask", placeholder="/ text in the diffs of the file (lower case ignores case)")
         yield self._keys
 
     def on_mount(self) -> None:
@@ -100,11 +101,15 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
             self._title.show_text(change_documents.title(title, self._changes, width))
         pane = self.pane
         if not pane.needle:
-            self._keys.show_text(key_line(whole(labelled(self._keymap, CHANGES), width)))
+            self._keys.show_text(self.keys_in(width))
             return
         found = f"{pane.at + 1} of {len(pane.matches)}" if pane.matches else "not found in this file"
         keys = [("/", f"{one_line(pane.needle)}  {found}"), *labelled(self._keymap, IN_DIFFS)]
         self._keys.show_text(key_line(whole(keys, width)))
+
+    def keys_in(self, width: int) -> Content:
+        """Return the keys that fit into ``width`` cells."""
+        return key_line(whole(labelled(self._keymap, CHANGES), width))
 
     @property
     def _file(self) -> ChangedFile | None:
@@ -224,7 +229,7 @@ class ChangesScreen(Screen[tuple[int, int] | None]):
         self.prompt.show_draft()
         self.prompt.show_target(*self._ways.words())
         if (file := self._file) is not None:
-            self.prompt.insert(self._session.id, self._quoted(file))
+            self.prompt.insert(self._session.id, self._ways.quoted(self._quoted(file)))
         self.set_focus(self.prompt.input)
 
     def _quoted(self, file: ChangedFile) -> str:

@@ -9,7 +9,6 @@ from rich.console import Console
 from textual.widget import Widget
 
 from agentdash.sessions.model.clock import monotonic
-from agentdash.tui._textual_hacks import write
 from agentdash.tui.keys.key_queue import KeysInOrder
 from agentdash.tui.screens.main import MainScreen
 from agentdash.tui.screens.session_screen import SessionScreen
@@ -30,26 +29,36 @@ class FirstPicture:
 
     Args:
         loaded: returns whether all sessions were read.
+        then: called when the picture is complete.
         keeps: True if the next start can begin with this picture.
     """
 
     def __init__(
-        self, app: KeysInOrder[Any], screen: SessionScreen, home: Path, loaded: Callable[[], bool], *, keeps: bool
+        self,
+        app: KeysInOrder[Any],
+        screen: SessionScreen,
+        home: Path,
+        *,
+        loaded: Callable[[], bool],
+        then: Callable[[], object],
+        keeps: bool,
     ) -> None:
-        self._app, self._screen, self._home, self._loaded, self._keeps = app, screen, home, loaded, keeps
+        self._app, self._screen, self._home, self._loaded, self._then, self._keeps = (
+            app, screen, home, loaded, then, keeps
+        )  # fmt: skip
         self._until = monotonic() + COMPLETE_SECONDS
 
     def complete(self) -> None:
         """Wait until nothing is being read for the screen, but not longer than :data:`COMPLETE_SECONDS`."""
         if (self._loaded() and self._screen.settled) or monotonic() > self._until:
-            self._app.call_after_refresh(self._release)
+            self._app.show_pictures()
+            self._app.call_after_refresh(self._shown)
         else:
             self._app.set_timer(COMPLETE_SECONDS / 100, self.complete)
 
-    def _release(self) -> None:
+    def _shown(self) -> None:
+        self._then()
         app, screen = self._app, self._screen
-        if changes := app.shown.release():
-            write(app, changes)
         if self._keeps and app.screen is screen and isinstance(screen, MainScreen):
             taken = picture(screen, app.shown, app.console, self._home)
             if taken is not None:
@@ -81,6 +90,7 @@ def picture(screen: MainScreen, shown: Shown, console: Console, home: Path) -> P
         key=key(home),
         header=header,
         where=screen.where,
+        placed=not screen.pane.bar.display,
         table=place,
         form=Table(place.width, place.height, *table.choices),
         scrolled=scrolled,

@@ -11,7 +11,7 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widget import Widget
 
-from agentdash.sessions.model.session import Session
+from agentdash.sessions.model.session import Session, Status
 from agentdash.sessions.rules.attention import by_urgency
 from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.service.selected import Selected
@@ -81,7 +81,7 @@ class MainScreen(SessionScreen):
         self.table = SessionTable(clock, on_open=self._open, id="table")
         self.pane = TablePane(self.table, ui_state, requests, reader, lambda: operations.desk.app.keys_wait)
         self.pane.missing = missing
-        operations.bulk.progress = self.pane.show_progress
+        operations.bulk.progress, operations.bulk.unmark = self.pane.show_progress, self.table.unmark_but
         operations.desk.hiding = lambda session: self.pane.view.hiding(session, clock())
         operations.desk.show_all = self.pane.show_all
         self._alone = alone
@@ -326,6 +326,10 @@ class MainScreen(SessionScreen):
             self.requests.show_message("No session selected.")
         elif action == "changes":
             viewer.action_changes()
+        elif action == "export":
+            viewer.action_export()
+        elif action in ("fork", "compact"):
+            viewer.action_conversation(action)
         elif action == "explain":
             viewer.open_document("explain")
             viewer.pane.back_to = partial(self.give_keys, self.table)
@@ -355,6 +359,15 @@ class MainScreen(SessionScreen):
     async def action_mark_read(self) -> None:
         """Mark the chosen sessions read, or unread if all are read."""
         await self.operations.mark_chosen(self.target.chosen)
+
+    @work
+    async def action_retry_failed(self) -> None:
+        """Send the last prompt of all failed sessions of the table again, after a question if there are several."""
+        failed = [session for session in self.table.listed if session.status in (Status.FAILED, Status.LOST)]
+        if failed:
+            await self.operations.prompts.retry_chosen(failed, failed[0])
+        else:
+            self.requests.show_refusal("No failed session in the table.")
 
     @work
     async def action_undo(self) -> None:

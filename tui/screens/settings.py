@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -76,7 +77,11 @@ class SettingsScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Show as many keys as fit."""
-        self._keys.show_text(key_line(whole(KEYS, self.size.width)))
+        self._keys.show_text(self.keys_in(self.size.width))
+
+    def keys_in(self, width: int) -> Content:
+        """Return the keys that fit into ``width`` cells."""
+        return key_line(whole(KEYS, width))
 
     @work(exclusive=True, group="settings")
     async def _read(self) -> None:

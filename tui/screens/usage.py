@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import Screen
 
 from agentdash.sessions.model.clock import monotonic
@@ -106,10 +107,13 @@ class UsageScreen(Screen[ChosenUsage | None]):
 
     def on_resize(self) -> None:
         """Show as many columns, sums and keys as fit."""
-        width = self.size.width
-        labels = USAGE if width >= _WIDE else USAGE_NARROW
-        self._keys.show_text(key_line(whole(labelled(self._keymap, labels), width, _GAP), _GAP))
+        self._keys.show_text(self.keys_in(self.size.width))
         self.call_after_refresh(self._show)
+
+    def keys_in(self, width: int) -> Content:
+        """Return the keys that fit into ``width`` cells."""
+        labels = USAGE if width >= _WIDE else USAGE_NARROW
+        return key_line(whole(labelled(self._keymap, labels), width, _GAP), _GAP)
 
     @on(SessionsChanged)
     def _changed(self) -> None:

@@ -73,10 +73,10 @@ class CurrentMessage:
         if self._app.screen_stack:
             self.follow(self._app.screen)
 
-    def show_panel(self, lines: Sequence[Content]) -> None:
-        """Show lines until a key is pressed or a message comes; not over a message, which nobody has read then."""
+    def show_panel(self, lines: Callable[[int], Sequence[Content]]) -> None:
+        """Show the lines for a width until a key is pressed or a message comes; a message that is there stays."""
         if not self.text:
-            self._on(self._app.screen).show_lines(lines)
+            self._on(self._app.screen).show_lines(lines(self._app.screen.size.width - 2 * MARGIN))
 
     def follow(self, screen: Screen[Any]) -> None:
         """Show the message on a screen that has come to the top, or again beside other keys."""

@@ -66,11 +66,18 @@ class Desk(Struct):
     show_all: Callable[[], object] = lambda: None
     """Drops the filters of the table."""
 
+    did: Callable[[str], object] = lambda _: None
+    """Takes the id of an action that the user has done, not of one that was only begun: for a tour."""
+    began_last: str | None = None
+    """The session that was started last here."""
+
     def began(self, session: Session, say: Callable[[str], str]) -> None:
         """Have the table select a session that was just started, and show the message that ``say`` returns.
 
         ``say`` gets the filter that hides the session: Esc then drops it, and selects the session.
         """
+        self.began_last = session.id
+        self.did("new_session")
         self.select(session)
         hidden = self.hiding(session)
         self.requests.show_message(say(hidden), partial(self._uncover, session) if hidden else None)

@@ -54,6 +54,8 @@ class Picture(Struct, frozen=True):
     header: Box
     where: str
     """The state folder in the header."""
+    placed: bool
+    """True if the header says where the cursor is."""
     table: Box
     form: Table
     """The columns and the order of the table."""

@@ -48,6 +48,7 @@ class TerminalDriver(CheckedDriver):
     parser = EscapeParser
     has_terminal = False
     """True while the terminal shows the dashboard, not another program."""
+    _started = False
     _entered = False
     """True while the other screen shows the first frame."""
     _interrupted_at = -TWICE_SECONDS
@@ -57,6 +58,7 @@ class TerminalDriver(CheckedDriver):
         self.app.shown.forget()
         self.has_terminal = True
         held = early.take()
+        self.app.holds_pictures, self._started = not self._started, True
         self._entered = held is not None and held.frame is not None
         if held is not None and held.frame is not None:
             self.app.shown.show_frame(held.size, held.frame)

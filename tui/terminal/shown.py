@@ -135,34 +135,15 @@ class Shown:
         self._size = (0, 0)
         self._lines: dict[int, list[Piece]] = {}
         self._looks: dict[Style, tuple[str, str]] = {}
-        self._kept: dict[int, list[Piece]] | None = None
-        """The frame that the terminal shows instead of the newest picture; None if it shows that."""
 
     def show_frame(self, size: tuple[int, int], frame: Mapping[int, Iterable[Text]]) -> None:
-        """Note what was drawn before; it stays until :meth:`release`, which writes what differs from it.
-
-        The first pictures of an app are not complete, and would take something away.
-        """
+        """Note a frame that was drawn before the first picture."""
         self._size = size
-        self._kept = {y: [*_laid(line)] for y, line in frame.items()}
-
-    @property
-    def keeps_frame(self) -> bool:
-        """True while the terminal shows a frame that was drawn before."""
-        return self._kept is not None
-
-    def release(self) -> str:
-        """Return what to write so that the terminal shows the newest picture instead of the frame."""
-        kept, self._kept = self._kept, None
-        if kept is None:
-            return ""
-        spans = ((y, line, _differing(kept.get(y, []), line)) for y, line in self._lines.items())
-        return "".join(_written(y, line, *span) for y, line, all_of in spans for span in self._widened(all_of, line))
+        self._lines = {y: [*_laid(line)] for y, line in frame.items()}
 
     def forget(self) -> None:
         """Write everything of the next picture: the terminal may show anything now."""
         self._lines.clear()
-        self._kept = None
 
     def texts(self) -> dict[int, list[Text]]:
         """Return what each line of the terminal shows, as :meth:`show_frame` takes it."""
@@ -187,8 +168,6 @@ class Shown:
         new = [piece for x, strip in strips for piece in self._pieces(x, strip, console)]
         old = self._lines.get(y, [])
         line = self._lines[y] = _laid_over(old, new) if old else new
-        if self._kept is not None:
-            return ""
         spans = _differing(old, new) if old else [(piece.start, piece.end) for piece in new]
         return "".join(_written(y, line, start, end) for start, end in self._widened(spans, line)) if spans else ""
 
@@ -196,7 +175,8 @@ class Shown:
         for segment in strip:
             if segment.control or not segment.text:
                 continue
-            look = self.look(segment.style, console)
+            style = segment.style
+            look = self.look(_of_blanks(style) if style is not None and segment.text.isspace() else style, console)
             yield from (pieces := _of_text(x, segment.text, look))
             x = pieces[-1].end if pieces else x
 
@@ -233,6 +213,16 @@ class Shown:
                 if not piece.each:
                     end = max(end, min(piece.start + _WIDEST * len(piece.text.rstrip()), self._size[0]))
         return begin, end
+
+
+@lru_cache(_MOST_LOOKS)
+def _of_blanks(style: Style) -> Style:
+    """Return what of a style is seen in blanks: the ground, unless a line or a swap of the colours shows the rest.
+
+    Textual (8.2) gives the blanks of a screen that is below a dialog a colour that they do not have without it.
+    """
+    seen = style.reverse or style.underline or style.underline2 or style.strike or style.overline
+    return style if seen else Style(bgcolor=style.bgcolor)
 
 
 def _of_text(x: int, text: str, look: tuple[str, str]) -> list[Piece]:

@@ -36,9 +36,15 @@ class Said(str):
     def __new__(cls, *parts: str | Session | Sequence[Session]) -> "Said":
         """Join texts, which are cleaned, and the titles of sessions."""
         told = [clean(part) if isinstance(part, str) else _titles(part) for part in parts]
-        said = super().__new__(cls, "".join(part if isinstance(part, str) else _quoted(part) for part in told))
+        said = str.__new__(cls, "".join(part if isinstance(part, str) else _quoted(part) for part in told))
         said._parts = told
         return said
+
+    def __add__(self, more: str) -> "Said":
+        """Return the sentence with more words behind it."""
+        longer = str.__new__(Said, f"{self!s}{clean(more)}")
+        longer._parts = [*self._parts, clean(more)]
+        return longer
 
     def fitted(self, width: int) -> str:
         """Return the sentence in at most ``width`` cells."""

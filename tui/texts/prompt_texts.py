@@ -7,6 +7,7 @@ from textual.content import Content
 from agentdash.sessions.agents.registry import is_agent, takes_prompts
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.rules.attention import unconfirmed
+from agentdash.sessions.rules.prompts.delivery import first_time
 from agentdash.sessions.rules.prompts.due import clock_words
 from agentdash.sessions.settings.sections import PromptTemplate
 from agentdash.sessions.storage.prompts.prompt_history import PastPrompt
@@ -36,7 +37,7 @@ def effect(session: Session) -> str:
         return f"{place}, by hand: {one_line(session.taken_by.holder)}"
     if session.held is not None:
         return f"{place}, held: {one_line(session.held)}"
-    if session.status.ended and not session.queued:
+    if session.status.ended and (not session.queued or session.due_at is not None):  # those wait for a time
         return f"turn {session.turn + 1}{', at once' if session.warm_since is not None else ''}"
     return f"{place}, after turn {session.turn}"
 
@@ -115,8 +116,7 @@ def _queue_head(session: Session, prompts: Sequence[QueuedPrompt], queue_key: st
     elif queued and session.taken_by is not None:
         parts.append(Content.styled(f"{queued} queued, by hand: {one_line(session.taken_by.holder)}", MUTED))
     elif queued and session.due_at is not None:
-        until = f"{'' if queued == 1 else 'the first with a time '}until {clock_words(session.due_at)}"
-        parts.append(Content.styled(f"{queued} queued, {until}", MUTED))
+        parts.append(Content.styled(f"{queued} queued, {first_time(session)}", MUTED))
     elif queued:
         parts.append(Content.styled(f"{queued} queued, after turn {session.turn}", MUTED))
     head = Content(_APART).join(parts)

@@ -111,7 +111,7 @@ def what_runs(start: Start, launch: Launch) -> str:
         asks = launch.transport and launch.settings.get("approvals", "ask") == "ask"
         limit = "nothing is refused" if mode.dangerous else "asks before more" if asks else "refuses more"
         parts.append(f"{mode.permissions}, {limit}")
-    parts.append(launch.model or "its own default model")
+    parts.append(launch.model or "default model")
     parts.append(f"in {place(start.cwd or '.')}")
     parts += [f"after {start.after}"] if start.after else []
     parts += [f"{start.copies} times"] if (start.copies or 1) > 1 else []

@@ -77,7 +77,7 @@ class Diff(Block):
         return self._lines[item]
 
     def is_changed(self, item: int) -> bool:
-        """Whether a line was added or removed."""
+        """True if a line was added or removed."""
         return self._scan.kinds[item] in (ADDED, REMOVED)
 
     def number(self, item: int) -> int:

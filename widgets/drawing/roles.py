@@ -47,7 +47,7 @@ ROLES = {
     "running": Look("text-primary"),
     "attention": Look("text-warning", flags="bold"),
     "failure": Look("text-error"),
-    "good": Look("text-success", flags="bold"),
+    "good": Look("text-success"),
     "prompt": Look("text-primary", flags="bold"),
     "command": Look("foreground", flags="bold"),
     "output": _MUTED,

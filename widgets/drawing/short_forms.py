@@ -23,3 +23,11 @@ def command(text: str, width: int = 0) -> str:
     program, blank, rest = one_line(text).partition(" ")
     short = program.rpartition("/")[2] or program
     return cut_middle(short + blank + rest, width) if width else short + blank + rest
+
+
+def place_of(number: int | None, count: int) -> str:
+    """Return where a cursor is, always in as many cells for one count: `` 3/26``; "" if there is nothing to count.
+
+    ``number`` is None if the cursor is on nothing that counts.
+    """
+    return f"{'-' if number is None else number:>{len(str(count))}}/{count}" if count else ""

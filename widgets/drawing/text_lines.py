@@ -60,14 +60,6 @@ class TitleRule(Line):
         self.show_rule()
 
 
-def place_of(number: int | None, count: int) -> str:
-    """Return where a cursor is, always in as many cells for one count: `` 3/26``; "" if there is nothing to count.
-
-    ``number`` is None if the cursor is on nothing that counts.
-    """
-    return f"{'-' if number is None else number:>{len(str(count))}}/{count}" if count else ""
-
-
 def ruled(text: Content, place: str, width: int, *, focused: bool) -> Content:
     """Return a rule of ``width`` cells; without room the text is kept, and the place goes."""
     rule, style = ("━", "$accent") if focused else ("─", "$rule")

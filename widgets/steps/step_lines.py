@@ -71,6 +71,8 @@ class Line(Struct, frozen=True):
     tail_role: str = "dim"
     mark: str = ""
     mark_role: str = ""
+    one_row: bool = False
+    """True if it is cut to one row."""
 
 
 def step_rows(step: Step, width: int, manner: Manner = Manner()) -> list[Row]:  # noqa: B008 - it is frozen
@@ -141,7 +143,8 @@ def _lines(step: Step, described: blocks.Description, manner: Manner) -> list[Li
         tail, tail_role = _ending(step, described, manner)
     of_command = manner.plain and step.kind is StepKind.PROMPT
     mark = first.mark or glyphs.KINDS[StepKind.COMMAND if of_command else step.kind]
-    lines = [Line(first.text, first.role, tail, tail_role, mark, first.mark_role or first.role), *rest]
+    first = structs.replace(first, tail=tail, tail_role=tail_role, mark=mark, mark_role=first.mark_role or first.role)
+    lines = [first, *rest]
     if manner.level != BRIEF:
         for block in others:
             # The command of a plain command is its prompt, which is shown already.
@@ -189,7 +192,7 @@ def _rows(line: Line, indent: str, width: int) -> Iterable[Row]:
     # On a narrow row the tail would leave the text no room, so it gets its own row.
     beside = bool(line.tail) and cell_width(line.tail) + 16 <= room
     text_room = room - cell_width(line.tail) - 2 if beside else room
-    for number, text in enumerate(wrap(line.text, text_room)):
+    for number, text in enumerate([cut(line.text, text_room)] if line.one_row else wrap(line.text, text_room)):
         head = (f"{indent}{line.mark} " if line.mark else margin, line.mark_role) if number == 0 else (margin, "")
         spans: Row = (head, (text, line.role))
         if beside and number == 0:
@@ -217,6 +220,8 @@ _VOICES = {Voice.USER: "prompt", Voice.AGENT: "text", Voice.THOUGHT: "dim"}
 def _notice(block: blocks.Notice, manner: Manner) -> list[Line]:
     """A remark or an error; the colour also shows whether it was fatal."""
     role = error_role(block.fatal) if block.is_error else "dim"
+    if block.of_program and manner.level != WHOLE:
+        return [Line(one_line(block.text[:EDGE]), role, one_row=True)]
     first, *rest = _folded(block.text, _room(manner))
     return [Line(first, role, block.fatality, role), *(Line(text, role) for text in rest)]
 
@@ -331,6 +336,8 @@ def _output(block: blocks.Output, manner: Manner) -> list[Line]:
         return []
     if manner.level == WHOLE:
         return [Line(line, "output") for line in _folded(text, MOST_LINES)]
+    if block.of_program:
+        return [Line(one_line(text[:EDGE]), "dim", one_row=True)]
     total = text.rstrip("\n").count("\n") + 1
     if total <= OUTPUT_HEAD + OUTPUT_TAIL + 1 and len(text) <= 2 * EDGE:
         return [Line(line, "output") for line in _split(text)]

@@ -10,8 +10,8 @@ from textual.strip import Strip
 
 from agentdash.sessions.model.session import Step
 from agentdash.widgets.drawing import glyphs
+from agentdash.widgets.drawing.short_forms import place_of
 from agentdash.widgets.drawing.spans import Row
-from agentdash.widgets.drawing.text_lines import place_of
 from agentdash.widgets.lists.virtual_list import Place, VirtualList
 from agentdash.widgets.steps.filtered_steps import FAILURES, GROUPS, PROMPTS, FilteredSteps
 from agentdash.widgets.steps.headed_steps import NO_CUTS, Cuts, HeadedSteps, TurnNotes, Unread

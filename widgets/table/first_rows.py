@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, structs
 
 from agentdash.sessions.model.session import Session
-from agentdash.sessions.text.sanitize import cell_width
+from agentdash.widgets.drawing.short_forms import place_of
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Moment, empty_columns, headings
 from agentdash.widgets.table.ordering import Arrangement
-from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, heading_cells, row_cells, spaced
+from agentdash.widgets.table.row_cells import IN_HEADING, Form, heading_cells, name_cells, row_cells, spaced
 from agentdash.widgets.table.row_model import Density, RowModel, level_for
 
 
@@ -43,7 +43,8 @@ class FirstRows:
         rows.set_level(level_for(table.density, rows, room))
         self.scrolls = rows.height > room
         """True if it has a scrollbar, which takes a cell of the width."""
-        self._shown = range(min(len(rows), room))
+        last = rows.find(min(rows.height, room) - 1)
+        self._shown = range(last[0] + 1 if last is not None else 0)
         self._form = self._chosen_form()
 
     @property
@@ -51,6 +52,12 @@ class FirstRows:
         """The session under the cursor."""
         at = self._cursor
         return self._rows.at(at) if at is not None else None
+
+    @property
+    def place(self) -> str:
+        """Where the cursor is: ``1/26``."""
+        number, count = self._rows.place(self._cursor or 0)
+        return place_of(number if self.selected is not None else None, count)
 
     @property
     def width(self) -> int:
@@ -92,8 +99,6 @@ class FirstRows:
         table = self._table
         shown = [one for one in map(self._rows.at, self._shown) if one is not None]
         empty = empty_columns(table.choice, shown, self._moment) if shown else frozenset[str]()
-        least, most = AGENT_CELLS
-        agent = min(max((cell_width(one.agent) for one in shown), default=least), most)
-        choice = structs.replace(table.choice, widths=(("agent", max(least, agent)), *table.choice.widths))
+        choice = structs.replace(table.choice, widths=(*name_cells(shown), *table.choice.widths))
         empty |= IN_HEADING.get(table.arrangement.grouped, frozenset())
         return Form(table.width - self.scrolls, choice, empty)

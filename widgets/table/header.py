@@ -87,11 +87,28 @@ STYLES = ("", "bold", MUTED, "$text-warning", *dict.fromkeys(style for *_, style
 """Every style of the line."""
 
 
-def header(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> list[Span]:
-    """The line: sessions that need the user first; a plan, the folder and the sums if there is room."""
+def header(
+    tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = (), place: str = ""
+) -> list[Span]:
+    """The line: sessions that need the user first; a plan, the folder and the sums if there is room.
+
+    ``place`` is where the cursor is in the table, at the end if there is room; empty if that is said elsewhere.
+    """
+    line = _counted(tally, where, width, note=note, plan=plan)
+    if not place:
+        return line
+    if width - _cells(line) - len(place) < 3:
+        beside = _counted(tally, where, width - len(place) - 3, note=note, plan=plan)
+    else:
+        beside = line
+    room = width - _cells(beside)
+    return [*beside, (f"{place:>{room}}", MUTED)] if len(place) + 2 <= room else line
+
+
+def _counted(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> list[Span]:
     for words in plan:
         beside = width - cell_width(words) - 2
-        line = header(tally, where, beside, note=note)
+        line = _counted(tally, where, beside, note=note)
         if beside > 0 and _cells(line) <= beside:
             room = width - _cells(line) - cell_width(words)
             return [*line, (" " * room, ""), (words, "$text-warning")]

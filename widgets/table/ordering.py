@@ -270,7 +270,7 @@ def _sections(
 ) -> Iterator[Row]:
     members: dict[Section, list[str]] = {}
     visits: dict[Section, int] = {}
-    """What each section counts beyond its rows, or less."""
+    """The rows of a section that another one counts, or the other way round, by its section."""
     for session in ordered:
         own = section_of(session)
         kept = held[1] if held is not None and held[0] == session.id else own

@@ -17,7 +17,7 @@ from agentdash.sessions.text.sanitize import cell_width, cut
 from agentdash.widgets.drawing.painted_view import PaintedView, Painter
 from agentdash.widgets.table.columns import USUAL, Cell, Choice, Column, Moment, empty_columns, headings
 from agentdash.widgets.table.ordering import Arrangement, Row
-from agentdash.widgets.table.row_cells import AGENT_CELLS, IN_HEADING, Form, Painted, heading_cells, row_cells, spaced
+from agentdash.widgets.table.row_cells import IN_HEADING, Form, Painted, heading_cells, name_cells, row_cells, spaced
 from agentdash.widgets.table.row_detail import steady_until
 from agentdash.widgets.table.row_model import Density, RowModel, level_for
 
@@ -184,8 +184,9 @@ class RowCanvas(PaintedView, can_focus=True):
         self._painting.moment = Moment(self._now)
         self._choice = USUAL
         self._empty_columns: frozenset[str] = frozenset()
-        self._agent_cells = AGENT_CELLS[0]
         """The chosen columns that had nothing to show for any row on the screen, since other rows were chosen."""
+        self._name_cells = name_cells(())
+        """The widths of the columns of names."""
         self._had_no_rows = True
         """True if no row was on the screen when the columns were last chosen."""
         self.density = Density.MIXED
@@ -295,7 +296,7 @@ class RowCanvas(PaintedView, can_focus=True):
     def _form(self) -> Form:
         """The form of all rows."""
         empty = self._empty_columns | IN_HEADING.get(self._rows.arrangement.grouped, frozenset())
-        choice = structs.replace(self._choice, widths=(("agent", self._agent_cells), *self._choice.widths))
+        choice = structs.replace(self._choice, widths=(*self._name_cells, *self._choice.widths))
         return Form(self._width, choice, empty)
 
     @property
@@ -337,10 +338,9 @@ class RowCanvas(PaintedView, can_focus=True):
         empty = empty_columns(self._choice, shown, self._painting.moment) if shown else frozenset()
         self._empty_columns = empty if forget or self._had_no_rows else before & empty
         self._had_no_rows = not shown
-        former, (least, most) = self._agent_cells, AGENT_CELLS
-        longest = max((cell_width(session.agent) for session in shown), default=least)
-        self._agent_cells = max(least, min(longest, most), 0 if forget else former)
-        if self._empty_columns != before or self._agent_cells != former:
+        former = self._name_cells
+        self._name_cells = name_cells(shown, () if forget else former)
+        if self._empty_columns != before or self._name_cells != former:
             self._painting.clear()
             self.refresh()
 

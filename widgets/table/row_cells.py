@@ -1,7 +1,7 @@
 """A session as the cells of its row, on one line or two: pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from agentdash.sessions.text import units
 from agentdash.sessions.text.sanitize import cell_width, cut, one_line, pad
 from agentdash.widgets.drawing import glyphs
 from agentdash.widgets.table.columns import (
+    COLUMNS,
     LEAD,
     USUAL,
     Cell,
@@ -137,8 +138,20 @@ class Form(Struct, frozen=True):
         return tuple(column for column in self.columns if column.after)
 
 
-AGENT_CELLS = (5, 11)
-"""Least and greatest width of the names of agents, unless the user chose one: as wide as the longest on the screen."""
+_NAME_CELLS = {"where": (5, 10), "agent": (5, 11)}
+"""Least and greatest widths of columns of names, unless the user chose them."""
+
+
+def name_cells(sessions: Collection[Session], former: Sequence[tuple[str, int]] = ()) -> tuple[tuple[str, int], ...]:
+    """The widths of the columns of names: as wide as the longest of these sessions, and not below the former ones."""
+    before = dict(former)
+
+    def width(name: str, least: int, most: int) -> int:
+        longest = max((cell_width(COLUMNS[name].text(one, Moment(0))) for one in sessions), default=least)
+        return max(least, min(longest, most), before.get(name, 0))
+
+    return tuple((name, width(name, *cells)) for name, cells in _NAME_CELLS.items())
+
 
 IN_HEADING = {Grouping.FOLDER: frozenset({"where", "folder"}), Grouping.AGENT: frozenset({"agent"})}
 """The columns that repeat the heading of a group."""
@@ -241,8 +254,7 @@ def _titled(title: str, title_role: str, marks: Sequence[Cell], room: int) -> li
 def queue_marks(session: Session, now: int) -> list[Cell]:
     """The marks of a session: ``?1`` asks, ``!1`` prompts unconfirmed, ``+2`` wait, ``+2 held``.
 
-    ``+1 until 18:00`` waits for a time.
-
+    ``+1 until 18:00`` waits for a time, ``until 18:00`` is the session's start.
     ``↳ after 1a2b`` names the session for which it waits.
     """
     marks = [(f"?{session.asking}", "attention")] if session.asking else []
@@ -250,6 +262,8 @@ def queue_marks(session: Session, now: int) -> list[Cell]:
         marks.append((f"↳ after {session.after[:_PREDECESSOR]}", "attention" if session.blocked else "dim"))
     if session.unconfirmed:
         marks.append((f"!{session.unconfirmed}", "failure"))
+    if session.due_at is not None and not session.queued:
+        marks.append((f"until {clock_words(session.due_at, now)}", "dim"))
     if session.queued:
         wait = f" until {clock_words(session.due_at, now)}" if session.due_at is not None else ""
         held = ("held", "attention") if session.held else (wait.strip(), "dim")

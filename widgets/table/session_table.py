@@ -13,7 +13,7 @@ from textual.message import Message
 
 from agentdash.sessions.model.session import Load, Session
 from agentdash.sessions.rules.attention import is_to_visit
-from agentdash.widgets.drawing.text_lines import place_of
+from agentdash.widgets.drawing.short_forms import place_of
 from agentdash.widgets.table.ordering import Arrangement
 from agentdash.widgets.table.row_canvas import RowCanvas
 from agentdash.widgets.table.row_model import Chooser
@@ -97,6 +97,19 @@ class SessionTable(RowCanvas):
         self._marks.clear()
         self._marks_changed()
         return there
+
+    @property
+    def listed(self) -> list[Session]:
+        """The sessions that the filter shows, on the screen or not."""
+        return [session for session in map(self._rows.get, self._rows.shown) if session is not None]
+
+    def unmark_but(self, session_ids: Iterable[str]) -> int:
+        """Remove all marks but those of some sessions; return how many are left."""
+        kept = [session_id for session_id in session_ids if session_id in self._marks]
+        self._marks.clear()
+        self._marks.mark(kept)
+        self._marks_changed()
+        return len(kept)
 
     @property
     def selected(self) -> Session | None:

@@ -26,20 +26,14 @@ class StatusLine(Line):
             plan: the forms of the words about a plan, the longest first.
             place: where the cursor is in the table, at the end if there is room; empty if that is said elsewhere.
         """
-        width = self.size.width
-        line = counts(tally, where, width, note=self._note, plan=plan)
-        room = width - line.cell_length - len(place)
-        beside = (
-            counts(tally, where, width - len(place) - 3, note=self._note, plan=plan) if place and room < 3 else line
-        )
-        if place and beside.cell_length + len(place) + 2 <= width:
-            line = beside + Content.styled(f"{place:>{width - beside.cell_length}}", MUTED)
-        self.show_text(line)
+        self.show_text(counts(tally, where, self.size.width, note=self._note, plan=plan, place=place))
 
 
-def counts(tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = ()) -> Content:
+def counts(
+    tally: Tally, where: str, width: int, *, note: str = "", plan: Sequence[str] = (), place: str = ""
+) -> Content:
     """The line: sessions that need the user first; a plan, the folder and the sums if there is room."""
-    line = header(tally, where, width, note=note, plan=plan)
+    line = header(tally, where, width, note=note, plan=plan, place=place)
     return Content.assemble(*((text, style) if style else text for text, style in line))
 
 

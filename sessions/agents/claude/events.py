@@ -198,6 +198,11 @@ class System(Line, tag="system"):
     """For ``session_writes_lost``: ``ENOSPC`` or ``EDQUOT`` (2.1.330)."""
     hook_name: str | None = None
     tool_name: str | None = None
+    tool_use_id: str | None = None
+    """For ``task_started`` and ``task_notification``: the call that began the task."""
+    is_backgrounded: bool | None = None
+    output_file: Words | None = None
+    """For ``task_notification``: the output of a task in the background; empty for one that its call waited for."""
     outcome: str | None = None
     """For ``peer_message_hold``: what became of the message."""
     compact_result: str | None = None

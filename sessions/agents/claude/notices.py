@@ -102,6 +102,14 @@ SILENT = frozenset(
 """The subtypes that repeat what other events say, or are for claude's own screen: they give no step."""
 
 
+def repeats_call(event: System) -> bool:
+    """Return whether an event tells of a task for which its call waits: the step of the call shows the same."""
+    if not event.tool_use_id:
+        return False
+    started = event.subtype == "task_started" and event.is_backgrounded is not True
+    return started or (event.subtype == "task_notification" and event.output_file == "")
+
+
 _HELD = {"held": "held, claude has not read it", "released": "delivered"}
 
 

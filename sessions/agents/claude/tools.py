@@ -11,6 +11,7 @@ from agentdash.sessions.agents.parsing.json_lines import NULL, decoded, text_in
 from agentdash.sessions.agents.parsing.parser import PLAN_STATES, StepFields, changed, mcp_name, plan, remember
 from agentdash.sessions.agents.parsing.tolerant_decoder import TolerantDecoder
 from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind, StepStatus
+from agentdash.sessions.rules.step_outcome import STOPPED_BY_PROGRAM
 from agentdash.sessions.rules.truncate import trimmed
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -18,7 +19,6 @@ EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 _SEARCHES = frozenset({"WebSearch", "WebFetch"})
 _EXIT = re.compile(r"Exit code ([0-9]{1,3})(?:\n|$)")
-_INTERRUPTED = re.compile(r"The user doesn't want to |\[Request interrupted by user")
 _DECLINED = re.compile(
     r"Claude requested permissions to |Permission to .{1,200} has been denied|.{0,200}requires approval"
     # In the modes auto and plan (2.1.197, 2.1.330).
@@ -188,7 +188,7 @@ def _failure(kind: StepKind, text: str) -> StepFields:
     exit_line = _EXIT.match(text) if kind is StepKind.COMMAND else None
     if exit_line is not None:
         return {"status": StepStatus.FAILED, "exit_code": int(exit_line[1]), "output": text[exit_line.end() :]}
-    if _INTERRUPTED.match(text):
+    if text.startswith(STOPPED_BY_PROGRAM):
         return {"status": StepStatus.INTERRUPTED}
     return {"status": StepStatus.DECLINED if _DECLINED.match(text) else StepStatus.FAILED}
 

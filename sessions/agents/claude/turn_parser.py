@@ -20,6 +20,7 @@ from agentdash.sessions.agents.claude.notices import (
     is_from_peer,
     notice_text,
     peer_text,
+    repeats_call,
 )
 from agentdash.sessions.agents.claude.result import failure, is_local
 from agentdash.sessions.agents.claude.tools import EarlyResults, TaskList, answered, begun, details_of, tool_name
@@ -111,7 +112,7 @@ class ClaudeParser(EventParser):
                 earlier = self._new(StepKind.REASONING, NOT_SHOWN, at=at, parent=parent)
             self.state.thought = structs.replace(earlier, about_tokens=event.estimated_tokens)
             return [self.state.thought]
-        if event.subtype in SILENT:
+        if event.subtype in SILENT or repeats_call(event):
             return []
         if event.subtype == "status" and event.status is None and self._repeats_mode(event.permission_mode):
             return []

@@ -82,7 +82,10 @@ class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     session: Worker
     part: Annotated[
         Literal["answer", "steps", "changes", "stderr", "prompt"],
-        Meta(description="answer: its last message. steps: what it did. changes: edits of files."),
+        Meta(
+            description="answer: its last message. steps: what it did. changes: edits of files; without turn, first "
+            "all that differs since its start."
+        ),
     ] = "answer"
     turn: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="Number of the turn; default: the newest.")] = (
         None

@@ -12,6 +12,7 @@ from agentdash.sessions.mcp.orchestration.schemas import Listed, ListSessions, R
 from agentdash.sessions.mcp.orchestration.views import Detail, Views, fitted
 from agentdash.sessions.model.session import Session, Status, Step, StepKind
 from agentdash.sessions.service.changes.from_steps import collect
+from agentdash.sessions.service.reading.steps import StepsReader
 from agentdash.sessions.text.json_text import json_text
 from agentdash.sessions.text.sanitize import clean
 from agentdash.sessions.text.units import line_change
@@ -150,6 +151,23 @@ def change_lines(steps: Iterable[Step], cwd: str, *, full: bool) -> Iterator[str
         yield f"and {found.more} edits of further files\n"
 
 
+def _net_lines(steps: StepsReader, session: Session, *, full: bool) -> Iterator[str]:
+    """Yield the files that differ from the session's start, with diffs if ``full``; nothing if none does."""
+    from agentdash.sessions.service.changes.words import MOST_DIFFS, net_lines, net_notes, net_summary
+
+    net = steps.changes_of(session.id).net
+    if net is None or not net.files:
+        return
+    find = steps.net_diffs(session.id) if full else None
+    yield f"{net_summary(net)}\n"
+    for number, file in enumerate(net.files):
+        notes = net_notes(file, str)
+        yield f"{file.kind} {file.path} {net_lines(file)}{f' ({notes})' if notes else ''}\n"
+        if find is not None and number < MOST_DIFFS:
+            yield f"{find(file).text.rstrip()}\n"
+    yield "edits of the newest turn:\n"
+
+
 _STDERR_BYTES = 4 << 20
 _MOST_PLACES = 1_000
 
@@ -216,6 +234,8 @@ def _pieces(calls: Calls, session: Session, turn: int, arguments: Read) -> Itera
             prompts = [one.text for one in reader.prompts(session.id) if one.turn == turn]
             yield "\n\n".join(prompts)
         case "changes":
+            if arguments.turn is None:
+                yield from _net_lines(reader.steps, session, full=arguments.full)
             yield from change_lines(reader.steps.each_step(session.id, turn), session.cwd, full=arguments.full)
 
 

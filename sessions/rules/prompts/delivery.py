@@ -123,14 +123,14 @@ def queue_state(session: Session) -> str:
     unconfirmed = f", {session.unconfirmed} unconfirmed" if session.unconfirmed else ""
     if session.held:
         return f"{session.queued} queued{unconfirmed}, held: {one_line(session.held)}"
-    after = f", {_first_time(session)}" if session.queued else ""
+    after = f", {first_time(session)}" if session.queued else ""
     return f"{session.queued} queued{unconfirmed}{after}"
 
 
-def _first_time(session: Session) -> str:
-    """Return what the prompts of a session wait for."""
+def first_time(session: Session) -> str:
+    """Return the end of a turn, or the time, for which the prompts of a session wait."""
     after = f"after turn {session.turn}"
     if session.due_at is None:
         return after
-    until_then = f"until {clock_words(session.due_at)}"
-    return until_then if session.queued == 1 else f"{after}, the first with a time {until_then}"
+    until_then = f"{'' if session.queued == 1 else 'the first '}until {clock_words(session.due_at)}"
+    return until_then if session.status.ended else f"{after}, {until_then}"

@@ -1,7 +1,7 @@
 """The net result of a session: the files as they are now against its start, by git or from the recorded edits.
 
 Git compares the tree of the start (:mod:`...runner.git.start_state`) with the files on disk, through an index in a
-temporary folder: what was staged or committed meanwhile makes no difference, and the repository is not touched.
+folder of its own: what was staged or committed meanwhile makes no difference, and the repository is not touched.
 """
 
 import os
@@ -19,6 +19,7 @@ from agentdash.sessions.runner.git.work_tree import WorkTree
 from agentdash.sessions.service.changes.git import DIFF_BYTES, GitDiff
 from agentdash.sessions.service.changes.model import FileChanges, NetBasis, NetChanges, NetContent, NetFile
 from agentdash.sessions.service.changes.net_of_edits import net_of_edits
+from agentdash.sessions.storage.scratch import scratch_parent
 from agentdash.sessions.text.relative_paths import place_of
 
 MOST_FILES = 10_000
@@ -106,7 +107,10 @@ class Comparison:
         self._cwd = cwd
         self._repository = WorkTree(cwd)
         self._objects = objects
-        self._folder = TemporaryDirectory(prefix="agentdash-", ignore_cleanup_errors=True)
+        try:
+            self._folder = TemporaryDirectory(dir=scratch_parent(), ignore_cleanup_errors=True)
+        except OSError as error:
+            raise GitError(GitAnswer.FAILED, str(error)) from None
         self._env: Mapping[str, str] = {}
         self._tree = ""
         self._untracked: list[bytes] = []

@@ -91,7 +91,7 @@ def git_summary(report: GitReport, top: str = "") -> str:
         return f"git: {words}"
     named = (("staged", totals.staged), ("unstaged", totals.unstaged), ("untracked", totals.untracked))
     numbers = ", ".join(f"{number:,} {name}" for name, number in named if number) or "clean"
-    others = f" ({totals.others:,} not by this session)" if totals.others else ""
+    others = f" ({totals.others:,} not by its edits)" if totals.others else ""
     return ": ".join(filter(None, ("git", words, f"{'at least ' if totals.cut else ''}{numbers}{others}")))
 
 

@@ -1,5 +1,7 @@
 """The facts behind a session's status and its place in a family, and the rule that derived the status from them."""
 
+import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +35,7 @@ from agentdash.sessions.storage.turns.turn_output import output_of
 from agentdash.sessions.storage.wakes import Wakes
 from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.unhidden import unhidden_line
-from agentdash.sessions.text.units import count, share, tokens
+from agentdash.sessions.text.units import age, count, share, tokens
 
 _LOG_BYTES = 4096
 _NO_RUNNERS = "held by a process that is not the runner"
@@ -196,11 +198,47 @@ def _process_facts(layout: Layout, session: Session, turn: Turn, held: bool) -> 
     if turn.agent_pid is not None:
         lives = "lives" if agent_lives(turn) else "is gone"
         facts.append(Fact("agent", f"pid {turn.agent_pid} {lives}", "turns.agent_pid, turns.agent_start"))
+        facts += _environment_facts(turn, os.environ)
     if turn.status in ENDED and session.warm_since is None:
         left = len(survivors(layout, turn))
         who = "the runner" if held else "no runner"
         facts.append(Fact("processes left", f"{left}{f', watched by {who}' if left else ''}", "a scan just now"))
     return facts
+
+
+_OF_AGENTS = re.compile(
+    r"PATH|HOME|LANG|VIRTUAL_ENV|(HTTPS?|ALL|NO)_PROXY|.*_(API_KEY|TOKEN|BASE_URL)"
+    r"|(ANTHROPIC|OPENAI|CODEX|CLAUDE|GEMINI|GOOGLE|AWS|AZURE)_.+",
+    re.IGNORECASE,
+)
+"""The names of variables on which sign-in, model, network or programs of an agent depend."""
+
+_MOST_VARIABLES = 8
+
+
+def _environment_facts(turn: Turn, now: Mapping[str, str]) -> list[Fact]:
+    """Return the age of the environment that the agent's process has, and the names that differ from ours, no values.
+
+    It is that of the front end, a dashboard or a command, that sent the prompt for which the process was started.
+    """
+    if turn.agent_pid is None or turn.agent_start is None or not agent_lives(turn):
+        return []
+    then = processes.environment(turn.agent_pid)
+    if not then:
+        return []
+    began = age(round(1000 * processes.since_start(turn.agent_start)))
+    names = [one_line(name, 40) for name in differing(then, now)]
+    shown = ", ".join(names[:_MOST_VARIABLES]) + (
+        f" and {len(names) - _MOST_VARIABLES} more" * (len(names) > _MOST_VARIABLES)
+    )
+    differs = f"not as here now: {shown}; a new process gets those of the front end that starts it" if names else ""
+    text = f"of the front end that started the process {began} ago; {differs or 'as here now'}"
+    return [Fact("environment", text, "the process, just now")]
+
+
+def differing(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the names of the variables of agents that are set now and have another value, or none, in a process."""
+    return sorted(name for name in now if _OF_AGENTS.fullmatch(name) and then.get(name) != now[name])
 
 
 def _file_fact(layout: Layout, session: Session, turn: Turn) -> Fact:

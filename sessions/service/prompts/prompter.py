@@ -281,14 +281,15 @@ class Prompter(ManagerPart):
             UsageError: the agent takes no images, or a file of one cannot be used.
         """
         text, agent = self.rights.prompt(prompt, session.agent), agent_named(session.agent)
-        if not has_images(text, options.images, by_user=self.inside is None):
+        by_user = not self.rights.is_agent
+        if not has_images(text, options.images, by_user=by_user):
             return text
         plan, folder = self.plan(session, text, options), self._layout.session(session.id)
         launch = launch_of(
             plan, agent, prompt=text, cwd=session.cwd, session_id=session.id, turn=session.turn + 1,
             agent_session=session.agent_session,
         )  # fmt: skip
-        return attached(agent, launch.transport, folder, text, options.images, session.cwd)
+        return attached(agent, launch.transport, folder, text, options.images, session.cwd, by_user=by_user)
 
     def plan(
         self, session: Session, text: str, options: PromptOptions, *, verb: str = "inject", recipe: Recipe | None = None

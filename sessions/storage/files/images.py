@@ -13,19 +13,20 @@ from agentdash.sessions.text.sanitize import one_line
 from agentdash.sessions.text.units import size
 
 
-def with_images(folder: SessionFolder, text: str, files: Sequence[str], cwd: str, most: int) -> str:
+def with_images(folder: SessionFolder, text: str, files: Sequence[str], cwd: str | None, most: int) -> str:
     """Copy images into a session's folder, and return the text with their marks.
 
     Args:
         files: the files to add behind the text; those that the text names as ``@shot.png`` are replaced in it, if they
             exist.
-        cwd: the folder of relative names in the text.
+        cwd: the folder of relative names in the text; None if it may name no files.
         most: the bytes of all images of a prompt that the agent takes.
 
     Raises:
         UsageError: a file does not exist, cannot be read, is not an image, or is too large.
     """
-    named = {word: path for word in images.typed(text) if (path := Path(cwd, word)).is_file()}
+    words = images.typed(text) if cwd is not None else []
+    named = {word: path for word in words if (path := Path(cwd or "", word)).is_file()}
     found = {path: _read(path) for path in dict.fromkeys([*named.values(), *map(Path, files)])}
     if len(found) > MOST_IMAGES:
         raise UsageError(f"{len(found)} images are too many: at most {MOST_IMAGES} in one prompt.")

@@ -8,6 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import DescendantBlur, DescendantFocus
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -172,6 +173,10 @@ class TablePane(Vertical):
         """Show only sessions in one group of states; show all if ``key`` is 0 or already chosen."""
         self.show(structs.replace(self.view, quick="" if key in ("0", self.view.quick) else key))
 
+    def action_view(self, name: str) -> None:
+        """Show a view by its name."""
+        self.show(self.views[name])
+
     def action_here(self) -> None:
         """Show only sessions in the selected one's folder, or all again."""
         session = self.table.selected
@@ -329,13 +334,11 @@ class TablePane(Vertical):
     def _cursor_moved(self) -> None:
         self.bar.show_rule(place=self.table.cursor_place)
 
-    def on_descendant_focus(self) -> None:
-        """Show that the pane has the keys."""
-        self.bar.show_rule(focused=True)
-
-    def on_descendant_blur(self) -> None:
-        """Show that the pane does not have the keys."""
-        self.bar.show_rule(focused=False)
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def _focus_moved(self) -> None:
+        """Show whether the pane has the keys; the news of a widget that lost them can come after that of the next."""
+        self.bar.show_rule(focused=self.has_focus_within)
 
     def show_preview(self, text: str) -> None:
         """Show a text about the selected session below the table, on a screen that shows no steps."""

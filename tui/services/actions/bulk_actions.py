@@ -1,7 +1,7 @@
 """Actions on several sessions: one question that lists them, one line with the result."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agentdash.sessions.model.clock import monotonic
@@ -40,6 +40,8 @@ class BulkActions(Actions):
         """Held while sessions move to or from the archive or the trash; an undo waits for it."""
         self.progress: Callable[[str], object] = lambda _: None
         """Shows the progress on the screen; called with "" at the end."""
+        self.unmark: Callable[[Iterable[str]], int] = lambda _: 0
+        """Removes all marks but those of some sessions; returns how many are left."""
 
     async def stop(self, sessions: Sequence[Session]) -> bool:
         """Stop the sessions at the same time, after a question; return whether the user agreed."""
@@ -61,8 +63,15 @@ class BulkActions(Actions):
             receipts = await self._requests.ask(
                 lambda: self._access.manager("stop all").stop_all(ids, StopHow(now=now))
             )
-        self._requests.show_message(stopped(receipts or [], running))
+        failed = [key for key, one in zip(ids, receipts or [], strict=False) if not isinstance(one, Receipt)]
+        self._requests.show_message(stopped(receipts or [], running) + self.marks_left(failed))
+        self.desk.did("stop")
         return True
+
+    def marks_left(self, failed: Iterable[str]) -> str:
+        """Remove the marks of an action that was done, but for those of sessions that it failed for; say how many."""
+        left = self.unmark(failed)
+        return f" {units.count(left, 'session')} not changed and still marked." if left else ""
 
     async def retry(self, sessions: Sequence[Session]) -> bool:
         """Send each session its last prompt again, after a question; return whether any session got it."""
@@ -122,7 +131,7 @@ class BulkActions(Actions):
             sessions, lambda part: housekeeping.mark_all_seen([one.id for one in part], seen=seen)
         )
         if went:
-            hint = texts.undoable(went, undo_key)
+            hint = texts.undoable(went, undo_key) + self.marks_left(())
             self._requests.show_message(act_texts.did("Marked", went, hint, how=f" {how}"))
         return went
 
@@ -159,11 +168,13 @@ class BulkActions(Actions):
 
             went = await self._requests.ask(archive) or []
         if went:
-            what = units.count(len(went), "session")
-            self._requests.show_message(f"Archived {what}. {texts.undoable(went, undo_key)}")
-        if len(went) < len(ids):
-            left = units.count(len(ids) - len(went), "session")
-            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.")
+            archived = [session for session in sessions if session.id in went]
+            self._requests.show_message(act_texts.did("Archived", archived, texts.undoable(went, undo_key)))
+        failed = [key for key in ids if key not in went]
+        marks = self.marks_left(failed)
+        if failed:
+            left = units.count(len(failed), "session")
+            self._requests.show_error(f"{left} not archived: running again, or already archived or deleted.{marks}")
         return went
 
     async def restore(self, session_ids: Sequence[str]) -> list[Session]:
@@ -239,8 +250,9 @@ class BulkActions(Actions):
         if well:
             hint = texts.undoable(went, undo_key) if undo_key and went else ""
             self._requests.show_message(act_texts.did(done.capitalize(), went, hint))
+            marks = self.marks_left({one.id for one in sessions} - {one.id for one in went})
             if refused:
-                self._requests.show_error("\n".join([f"{len(refused)} not {done}:", *refused]))
+                self._requests.show_error("\n".join([f"{len(refused)} not {done}:{marks}", *refused]))
         return [session.id for session in went]
 
     async def confirmed(self, verb: str, sessions: Sequence[Session], consequence: str, *, how: str = "") -> bool:

@@ -4,8 +4,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from agentdash.sessions.agents.registry import takes_prompts
 from agentdash.sessions.model.errors import AgentdashError
-from agentdash.sessions.model.session import Receipt, Session
+from agentdash.sessions.model.session import Receipt, Session, Status
 from agentdash.sessions.service.prompts.filling import Delivery, broadcast
 from agentdash.sessions.service.prompts.prompter import PromptOptions, Sent
 from agentdash.sessions.service.prompts.queue import SessionQueue
@@ -36,6 +37,8 @@ class PromptActions(Actions):
         )
         if sent is not None:
             self._requests.show_message(act_texts.sent(sent))
+            if session.status.ended:
+                self.desk.did("write_prompt")
         return sent is not None
 
     async def waiting(self, session_id: str) -> list[QueuedPrompt]:
@@ -84,10 +87,12 @@ class PromptActions(Actions):
             if choice is None:
                 return False
             allow = choice
-        retry = self._access.manager("retry").prompts.retry
-        sent = await self._requests.ask(lambda: retry(session.id, allow_denied=allow))
+        sent = await self._requests.ask(
+            lambda: self._access.manager("retry").prompts.retry(session.id, allow_denied=allow)
+        )
         if sent is not None:
-            self._requests.show_message(act_texts.retried(sent))
+            afresh = session.status is Status.FAILED and takes_prompts(session.agent)
+            self._requests.show_message(act_texts.retried(sent, afresh=afresh))
         return sent is not None
 
     async def _with_what_was_denied(self, session: Session) -> bool | None:
@@ -194,8 +199,9 @@ class Broadcasts(Actions):
         ]
         self._unfinished = (what, key) if refused else ("", "")
         self._requests.show_message(act_texts.did("Sent to", reached))
+        marks = self._bulk.marks_left(one.session.id for one in outcomes if one.error is not None)
         if refused:
-            self._requests.show_error("\n".join([f"{len(refused)} failed:", *refused]))
+            self._requests.show_error("\n".join([f"{len(refused)} failed:{marks}", *refused]))
         return bool(reached)
 
 

@@ -114,9 +114,12 @@ def test_an_agent_that_takes_none_refuses_files_and_keeps_typed_names(folder, cw
     ):
         agent = agent_named(name)
         with pytest.raises(UsageError, match=says):
-            attached(agent, transport, folder, "see", [str(cwd / "shot.png")], str(cwd))
-        assert attached(agent, transport, folder, "see @shot.png", [], str(cwd)) == "see @shot.png"
-    assert "[image " in attached(agent_named("codex"), "", folder, "see @shot.png", [], str(cwd))
+            attached(agent, transport, folder, "see", [str(cwd / "shot.png")], str(cwd), by_user=True)
+        assert attached(agent, transport, folder, "see @shot.png", [], str(cwd), by_user=True) == "see @shot.png"
+    codex, file = agent_named("codex"), [str(cwd / "shot.png")]
+    assert "[image " in attached(codex, "", folder, "see @shot.png", [], str(cwd), by_user=True)
+    text = attached(codex, "", folder, "see @shot.png", file, str(cwd), by_user=False)
+    assert text == "see @shot.png\n\n[image shot.png 2.0 kB]"
 
 
 def test_codex_exec_gets_an_option_for_each_image(folder, cwd):

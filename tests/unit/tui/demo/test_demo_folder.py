@@ -10,7 +10,7 @@ import pytest
 from agentdash.sessions.agents.base import LiveSettings
 from agentdash.sessions.model.errors import UsageError
 from agentdash.sessions.settings.config import load_config
-from agentdash.tui.demo.files import write_own
+from agentdash.tui.demo.files import make_repository, write_own
 from agentdash.tui.demo.folder import enter_demo, make_demo
 
 
@@ -93,3 +93,15 @@ def test_a_link_out_of_the_projects_is_not_followed(demo, tmp_path):
     with pytest.raises(OSError, match="to"):
         write_own(demo, demo / "projects" / "to", "x")
     assert list(outside.iterdir()) == []
+
+
+def test_its_projects_are_repositories_with_a_commit_and_without_settings_of_the_user(tmp_path, monkeypatch):
+    (tmp_path / "gitconfig").write_text("[commit]\n\tgpgsign = true\n[core]\n\thooksPath = /nonexistent\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "of-the-user"))
+    folder = make_repository(tmp_path / "projects" / "api")
+    assert make_repository(folder) == folder
+    monkeypatch.delenv("GIT_DIR")
+    told = subprocess.run(["git", "log", "--format=%an %s"], cwd=folder, capture_output=True, text=True, check=True)
+    assert told.stdout == "demo Begin\n"
+    assert not (tmp_path / "of-the-user").exists()

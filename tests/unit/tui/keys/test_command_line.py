@@ -59,11 +59,28 @@ def test_too_much_and_too_little_are_refused():
 
 
 def test_names_and_values_are_completed():
-    assert LINE.completions("st") == ["stop", "steps.copy"]
+    assert LINE.completions("st") == ["stop"]
+    assert LINE.completions("steps.") == ["steps.copy"]
     assert LINE.completions("theme ") == ["theme dark", "theme light"]
     assert LINE.completions("theme l") == ["theme light"]
     assert LINE.completions("stop ") == []
     assert LINE.completions("xyzzy ") == []
+
+
+def test_verbs_of_the_program_come_first_and_names_inside_a_pane_last():
+    line = CommandLine(
+        [
+            command("start_now"),
+            command("steps.stderr", "stderr"),
+            command("stop"),
+            command("steps.down"),
+            command("table.sort", "source"),
+            command("sort"),
+        ]
+    )
+    assert line.completions("st") == ["stop", "start_now", "stderr"]
+    assert line.completions("so") == ["sort", "source"]
+    assert line.completions("steps.d") == ["steps.down"]
 
 
 def test_what_all_completions_agree_on_is_put_in():
@@ -75,13 +92,14 @@ def test_what_all_completions_agree_on_is_put_in():
 def test_a_hint_says_how_a_command_is_used():
     assert LINE.hint("go", 80) == "go NUMBER: help of go"
     assert LINE.hint("theme ", 80) == "theme [NAME]: help of theme  dark  light"
-    assert LINE.hint("st", 80) == "stop  steps.copy"
+    assert LINE.hint("st", 80) == "stop"
+    assert LINE.hint("steps.c", 80) == "steps.copy"
     assert LINE.hint("xyzzy", 80) == "unknown"
 
 
 def test_a_hint_has_as_many_whole_names_as_fit():
-    assert LINE.hint("st", 15) == "stop  …"
-    assert LINE.hint("st", 16) == "stop  steps.copy"
+    assert LINE.hint("", 15) == "stop  theme  …"
+    assert LINE.hint("st", 16) == "stop"
     assert LINE.hint("theme ", 37) == "theme [NAME]: help of theme  dark  …"
     assert LINE.hint("theme ", 10) == "theme [NA…"
 

@@ -1,6 +1,7 @@
 """The registry of keys, and what the settings make of it."""
 
 import re
+import string
 from functools import partial
 from itertools import combinations
 
@@ -13,11 +14,33 @@ from agentdash.sessions.model.errors import ConfigError
 from agentdash.sessions.model.session import Status
 from agentdash.sessions.settings.config import read_settings
 from agentdash.tui.dialogs.help import help_text, matching, overview, sections
-from agentdash.tui.keys.action import Place
-from agentdash.tui.keys.actions import ACTIONS, REGISTRY
+from agentdash.tui.keys.action import MENUS, Place
+from agentdash.tui.keys.actions import (
+    ACTIONS,
+    APP_ACTIONS,
+    LINES_KEYS,
+    PANE_ACTIONS,
+    REGISTRY,
+    STEPS_KEYS,
+    TABLE_ACTIONS,
+    TABLE_KEYS,
+    VIEWER_ACTIONS,
+)
 from agentdash.tui.keys.availability import possible, unlike
-from agentdash.tui.keys.footer import ASKING, CHANGES, FILTERING, ONE_STEP, WRITING, footer, labelled, valid_keys, whole
-from agentdash.tui.keys.key_names import shown
+from agentdash.tui.keys.footer import (
+    ASKING,
+    CHANGES,
+    DAILY,
+    FILTERING,
+    IN_STEPS,
+    ONE_STEP,
+    WRITING,
+    footer,
+    labelled,
+    valid_keys,
+    whole,
+)
+from agentdash.tui.keys.key_names import shown, textual_name
 from agentdash.tui.keys.keymap import DEFAULT, NEVER, Keymap, UnusableKeyError, keymap, keys_in_force
 from agentdash.tui.services.actions.session_actions import TARGET_ACTIONS
 from agentdash.widgets.steps.filtered_steps import GROUPS
@@ -63,6 +86,58 @@ def test_no_default_does_two_things_in_the_same_pane():
         narrow = [action for action in REGISTRY.values() if action.where == {place}]
         for one, other in combinations(narrow, 2):
             assert not set(one.acting) & set(other.acting), (place, one.id, other.id)
+
+
+DAILY_KEYS = {*"jk/wiaxcyRnU?", "enter", "escape"}
+"""The fifteen keys of every day, in the table as in the steps."""
+
+TYPED = {*string.ascii_letters, "slash", "question_mark", "enter", "escape"}
+"""Keys that every keyboard has without AltGr and without a function key."""
+
+
+def test_the_keys_of_every_day_are_the_same_in_the_table_and_in_the_steps():
+    for place in (Place.TABLE, Place.STEPS):
+        daily = [name for names, _ in DAILY for name in names.split() if name not in ("command_line", "quit")]
+        ids = [IN_STEPS.get(name, name) if place is Place.STEPS else name for name in daily]
+        found = {DEFAULT.keys(REGISTRY[name])[0] for name in ids}
+        assert {shown(key) for key in found} == {
+            shown(key if len(key) > 1 else textual_name(key)) for key in DAILY_KEYS
+        }
+        assert all(place in REGISTRY[name].where for name in ids)
+
+
+def test_no_key_of_every_day_or_of_a_menu_needs_alt_gr_or_a_function_key():
+    daily = {key for names, _ in DAILY for name in names.split() for key in REGISTRY[name].named[:1]}
+    assert daily - TYPED == {"colon"}  # of the command line, which is Shift and a full stop, or a key of its own
+    for action in REGISTRY.values():
+        for key in action.named:
+            menu, blank, inner = key.partition(" ")
+            assert not blank or (menu in MENUS and inner in set(string.ascii_letters)), (action.id, key)
+
+
+def test_every_action_of_a_session_screen_is_a_daily_key_or_in_a_menu_or_a_command():
+    daily = {name for names, _ in DAILY for name in names.split()} | set(IN_STEPS.values())
+    commands = {
+        action.id for action in (*ACTIONS, *TABLE_KEYS, *TABLE_ACTIONS, *STEPS_KEYS, *LINES_KEYS, *VIEWER_ACTIONS)
+    }
+    for action in REGISTRY.values():
+        if action.where & {Place.TABLE, Place.STEPS}:
+            in_menu = any(" " in key for key in action.named)
+            others = action.id.startswith("menu.") or action in (*PANE_ACTIONS, *APP_ACTIONS)
+            assert action.id in daily or in_menu or action.id in commands or others, action.id
+
+
+def test_no_two_actions_share_a_key_in_a_place():
+    for place in Place:
+        there = [action for action in REGISTRY.values() if place in action.where]
+        for one, other in combinations(there, 2):
+            shared = set(one.named) & set(other.named)
+            inside = len(one.where) != len(other.where)  # a key of a pane takes precedence over that of the screen
+            assert not shared or (inside and shared <= OVERLAID), (place, one.id, other.id, shared)
+
+
+OVERLAID = {"n", "u", "m u", "enter", "escape", "shift+tab"}
+"""Keys that mean something else inside a pane: during a search, and for the last step back."""
 
 
 def test_without_settings_the_defaults_are_in_force():
@@ -256,8 +331,10 @@ def test_the_help_begins_with_the_keys_of_every_day_and_the_three_menus():
 
 def test_the_help_of_a_screen_without_menus_has_each_of_its_keys_once():
     for place in (Place.FILES, Place.USAGE):
-        told = [keys for keys, _ in (pair for _, pairs in sections(DEFAULT, place) for pair in pairs)]
-        assert len(told) == len(set(told)), place
+        *parts, (_, always) = sections(DEFAULT, place)
+        for heading, part in parts:
+            told = [key for keys, _ in (*part, *always) for key in keys.split("  ")]
+            assert len(told) == len(set(told)), (place, heading)
 
 
 def test_the_help_of_a_screen_without_a_table_tells_only_what_does_something_there():
@@ -275,6 +352,7 @@ def test_the_help_is_filtered_by_key_and_by_word():
     found = list(sections(DEFAULT, Place.TABLE))
     assert all_lines(matching(found, "x")) == ["x stop the session and all its processes (asks first)"]
     assert all_lines(matching(found, "archive")) == [
+        "g a archived sessions",
         "m A archive the session (undo restores it)",
         "u  m u undo the last delete or archive",
     ]

@@ -13,6 +13,7 @@ from agentdash.tui.keys.actions import (
     TABLE_KEYS,
     USAGE_KEYS,
 )
+from agentdash.tui.keys.command_line import VERBS as VERBS_FIRST
 
 VERBS = {
     "new_session": "spawn",
@@ -72,6 +73,12 @@ VERBS = {
     "steps.rewind": "rewind",
     "steps.undo": "rewind --undo",
     "steps.compact": "compact",
+    "table.archived": "ls --filter",
+    "table.trash": "ls --filter",
+    "table.export": "export",
+    "table.fork": "fork",
+    "table.compact": "compact",
+    "retry_failed": "retry",
     "usage": "usage",
     "usage.day": "usage --by",
     "usage.week": "usage --by",
@@ -90,7 +97,8 @@ ONLY_ON_THE_SCREEN = {
     "larger", "zoom", "meter", "theme", "mouse", "log", "back", "quit", "table.sort", "table.reverse", "table.group",
     "table.columns", "table.density", "table.views", "steps.next_match", "steps.previous_match", "steps.go_to",
     "steps.source", "files.edit", "usage.unit", "palette", "redraw", "suspend", "interrupt", "next_pane",
-    "menu.go", "menu.view", "menu.session",
+    "menu.go", "menu.view", "menu.session", "files.next", "files.previous", "files.search", "files.next_match",
+    "files.previous_match", "diffs.next", "diffs.previous",
     "prompt.send", "previous_pane",
 }  # fmt: skip
 """Actions that change only what is on the screen, or open another program in its place."""
@@ -116,6 +124,11 @@ def test_every_action_has_a_verb_or_is_one_of_the_screen():
     assert VERBS.keys() & ONLY_ON_THE_SCREEN == set()
     assert REGISTRY.keys() - named - MOVING == set(), "name its verb in VERBS, or name it in ONLY_ON_THE_SCREEN"
     assert named - REGISTRY.keys() == set()
+
+
+def test_what_completion_offers_first_are_verbs():
+    for name in VERBS_FIRST:
+        command([name])
 
 
 def test_an_action_that_changes_a_session_is_more_than_one_of_the_screen():

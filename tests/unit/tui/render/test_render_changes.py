@@ -84,7 +84,7 @@ def test_git_stands_beside_the_file_and_below_all() -> None:
     report = GitReport(answer=GitAnswer.OK, top="/srv/api", totals=totals)
     told = text(file(git=GitState(code="MM", words=("staged", "unstaged"))), git=report)
     assert told[1].endswith("1 edit  MM staged unstaged")
-    assert told[2] == "git: /srv/api: 1 staged, 2 unstaged, 3 untracked (4 not by this session)"
+    assert told[2] == "git: /srv/api: 1 staged, 2 unstaged, 3 untracked (4 not by its edits)"
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,16 @@ def test_a_change_of_colour_is_written():
     assert visible(changes(shown, line(("one", PLAIN), ("two", RED)))) == "two"
 
 
+def test_blanks_of_another_colour_look_the_same_unless_a_line_or_a_swap_shows_it():
+    shown, ground = Shown(), Style(bgcolor="blue")
+    written = lambda style: shown.changes((COLUMNS, 2), [(0, [(0, Strip([Segment("   ", style)]))])], CONSOLE)  # noqa: E731
+    assert written(ground)
+    assert not written(ground + RED)
+    assert written(ground + RED + Style(underline=True))
+    assert written(ground + RED + Style(reverse=True))
+    assert written(Style(bgcolor="green"))
+
+
 def test_everything_is_written_for_another_size_and_after_what_is_not_known():
     shown, picture = Shown(), [line(("one", PLAIN))]
     changes(shown, *picture)

@@ -1,15 +1,19 @@
 """Texts about queues and next prompts."""
 
+import time
+from datetime import UTC, datetime
 from functools import partial
 
 import factories
 import pytest
 from factories import T0
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from agentdash.sessions.model.session import Status, Stopping
+from agentdash.sessions.rules.prompts.delivery import queue_state
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui.texts import prompt_texts
+from agentdash.widgets.table.row_cells import queue_marks
 
 session = partial(factories.session, title="fix the flaky login test", turn=3)
 
@@ -33,6 +37,8 @@ def prompts(*texts, steers=False):
         ({"status": Status.FAILED, "held": "turn 3 failed"}, "queued #1, held: turn 3 failed"),
         ({"status": Status.FAILED, "queued": 2, "held": "turn 3 failed"}, "queued #3, held: turn 3 failed"),
         ({"status": Status.DONE, "queued": 1}, "queued #2, after turn 3"),
+        ({"status": Status.DONE, "queued": 1, "due_at": T0}, "turn 4"),
+        ({"status": Status.RUNNING, "queued": 1, "due_at": T0}, "queued #2, after turn 3"),
         ({"status": Status.DONE, "warm_since": T0}, "turn 4, at once"),
         ({"status": Status.DONE, "warm_since": T0, "queued": 1}, "queued #2, after turn 3"),
     ],
@@ -123,3 +129,22 @@ def test_a_hold_and_an_unconfirmed_prompt_name_the_key_that_helps():
 
 def test_the_text_of_a_prompt_is_cleaned():
     assert lines(session(queued=1), prompts("a\x1b[31mb\nc"), width=80) == ["1 queued, after turn 3   1 ab c"]
+
+
+def test_a_prompt_that_waits_for_a_time_shows_it(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC0")
+    time.tzset()
+    at = round(datetime(2026, 11, 27, 18, tzinfo=UTC).timestamp() * 1000)
+    one, now = session(status=Status.DONE, queued=1, due_at=at), at - 3_600_000
+    (prompt,) = (structs.replace(prompt, due_at=at) for prompt in prompts("rebase"))
+    [line] = prompt_texts.queue_lines(one, [prompt], 80, most=3, queue_key="Q")
+    assert line.plain == "1 queued, until Fri 27 Nov 18:00   1 rebase"
+    [row] = prompt_texts.queue_row(one, 1, prompt, now, 60)
+    assert "until 18:00 rebase" in "".join(text for text, _ in row)
+    assert queue_marks(one, now) == [("+1 until 18:00", "dim")]
+    assert queue_marks(structs.replace(one, held="turn 3 failed"), now) == [("+1 held", "attention")]
+    assert queue_marks(session(status=Status.QUEUED, due_at=at), now) == [("until 18:00", "dim")]
+    at_work = structs.replace(one, status=Status.RUNNING, queued=2)
+    assert queue_state(at_work) == "2 queued, after turn 3, the first until Fri 27 Nov 18:00"
+    monkeypatch.undo()
+    time.tzset()

@@ -74,6 +74,8 @@ class StopActions(Actions):
         screen = StoppingScreen(texts.title(session), preview.ladder, hurry, workers=workers, done=heading)
         self._app.push_screen(screen)
         receipt = await ask(stop, now)
+        if receipt is not None and not session.status.ended:
+            self.desk.did("stop")
         if receipt is None:
             if screen.is_active:
                 screen.dismiss(None)

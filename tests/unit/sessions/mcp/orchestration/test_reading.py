@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from agentdash.sessions.mcp.orchestration.views import MOST_CHARACTERS
 from agentdash.sessions.model.errors import RefusalError
 from agentdash.sessions.model.session import Status, Usage
 from agentdash.sessions.runner.caller import Caller
+from agentdash.sessions.runner.git import start_state
 from agentdash.sessions.service.manager import SessionManager
 from agentdash.sessions.text.sanitize import clean
 from agentdash.tui.render.setup.budget import budget_json, budget_line
@@ -201,6 +203,19 @@ def test_changes_name_edits_that_failed(lead):
     found, _ = read_all(lead, one, part="changes")
     assert "update a.py" in found and "1 of 1 edits took effect" in found
     assert "unchanged b.py" in found and "0 of 1 edits took effect" in found
+
+
+def test_changes_begin_with_all_that_differs_from_the_start(lead, require_tool):
+    require_tool("git")
+    one = lead.worker("done", edited("a.py"))
+    subprocess.run(["git", "init", "-q", one.cwd], check=True)
+    start_state.record(lead.manager.layout.session(one.id), one.cwd)
+    Path(one.cwd, "made.py").write_text("1\n")
+    found, _ = read_all(lead, one, part="changes", full=True)
+    assert "since the session's start" in found
+    assert "add made.py +1 -0 (by a command or others)\n" in found
+    assert found.index("+1\n") < found.index("edits of the newest turn") < found.index("update a.py")
+    assert "made.py" not in read_all(lead, one, part="changes", turn=1)[0]
 
 
 def test_prompt_and_stderr_can_be_read(lead):

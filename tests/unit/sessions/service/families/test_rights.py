@@ -24,9 +24,9 @@ from agentdash.sessions.storage.rows import dump
 GRAND, LEAD, WORKER, BELOW, SIBLING, STRANGER = (f"{n}{n}{n}{n}{n}{n}{n}{n}-family" for n in "123456")
 
 FREE = {
-    "SessionManager": "close spawn spawn_copies continue_session run give_back started wait",
+    "SessionManager": "close spawn spawn_copies continue_session run give_back started wait take_late",
     "Housekeeping": "mark_seen settle settled record",
-    "Prompter": "allowance plan sent serve check_reachable",
+    "Prompter": "allowance plan sent serve check_reachable worded",
     "SessionQueue": "prompts named first_unconfirmed",
     "SessionAsks": "named",
     "SessionConversations": "preview_fork fork",
