@@ -6,7 +6,7 @@ from msgspec import structs
 from textual.events import Paste
 
 from agentdash.sessions.model.errors import SessionBusyError, UsageError
-from agentdash.sessions.model.session import Receipt, Status, Step, StepKind, StepStatus, Stopping
+from agentdash.sessions.model.session import Receipt, Status, Step, StepKind, StepStatus, StoppedBy, Stopping
 from agentdash.sessions.settings.config import DashboardSettings
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
 from agentdash.tui.dialogs.asking.stopping import StoppingScreen
@@ -141,12 +141,12 @@ async def test_what_comes_while_somebody_reads_it_is_not_counted_as_new(dashboar
         assert d.main.table.session("running1").unread == 0
         await d.press("escape")
         d.manager.put(structs.replace(running, steps=153, seen_steps=150))
-        await d.shows("1s  +3")
+        await d.shows("0s  +3")
 
 
 async def test_a_row_with_a_hundred_unread_steps_is_not_drawn_for_each_one_more(dashboard, monkeypatch):
     async with dashboard() as d:
-        await d.shows("1s 99+")
+        await d.shows("0s 99+")
         drawn = []
         monkeypatch.setattr(d.main.table, "refresh", lambda *regions, **_: drawn.extend(regions))
         running = d.manager.get("running1")
@@ -505,7 +505,7 @@ async def test_a_stop_that_somebody_else_asked_for_is_counted_down_in_the_table(
         d.main.table.tick()
         await d.shows("stopping: SIGINT sent, SIGTERM in 1s")
         reason = "stopped by its limit: ran longer than 10m; 3 processes ended (SIGINT 3), 0 left"
-        d.manager.put(structs.replace(one, status=Status.STOPPED, reason=reason))
+        d.manager.put(structs.replace(one, status=Status.STOPPED, stopped_by=StoppedBy.LIMIT, reason=reason))
         await d.shows("stopped by its limit: ran longer")
 
 

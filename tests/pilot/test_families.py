@@ -160,7 +160,6 @@ async def test_a_worker_that_is_folded_away_is_unfolded(dashboard, family):
 async def test_the_key_from_the_table_goes_to_the_step_of_the_lead(dashboard, family):
     async with dashboard(size=(160, 45)) as d:
         await d.select("worker04")
-        await d.shows("^ lead")
         await d.press("^")
         await d.until(lambda: d.main.current.id == "lead0001")
         await d.until(lambda: d.main.detail.steps.current is not None and d.main.detail.steps.current.index == 4)
@@ -181,7 +180,6 @@ async def test_a_question_about_many_processes_keeps_its_keys_on_the_screen(dash
 async def test_a_session_without_a_lead_refuses_the_key_with_the_reason(dashboard, family):
     async with dashboard(size=(160, 45)) as d:
         await d.select("waiting1")
-        assert "^ lead" not in d.text()
         await d.press("^")
         await d.shows("It has no lead among the sessions.")
 
@@ -239,4 +237,4 @@ async def test_the_stop_of_a_whole_family_has_one_receipt(dashboard, family):
         await d.press("a")
         await d.requested("lead0001", "stop")
         await d.shows("8 processes ended (SIGINT 4, SIGKILL 4) with 3 workers, 4 left, 1.2s")
-        await d.shows("Stopped 4 sessions: 8 processes ended, 4 left.")
+        await d.shows("Stopped 4 sessions: 8 processes ended, 4 left")

@@ -253,7 +253,7 @@ TABLE_ACTIONS = tuple(
         ("density", "z d|d", "density", "lines per row: 1 / 2 / 2 for what needs you or runs", 0, "density"),
         ("views", "z v|V", "views", "open or save a view", 0, "views"),
         ("changes", "c", "changes", "files changed by the session", 3, "screen.row('changes')"),
-        ("archived", "g a", "archive", "archived sessions", 0, "view('archived')"),
+        ("archived", "g a", "archived", "archived sessions", 0, "view('archived')"),
         ("trash", "g t", "trash", "sessions in the trash", 0, "view('trash')"),
         ("fork", "m f", "fork", "a new session goes on from the last step", 0, "screen.row('fork')"),
         ("compact", "m c", "compact", "go on from a summary of the conversation", 0, "screen.row('compact')"),

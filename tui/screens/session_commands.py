@@ -63,7 +63,7 @@ def _with_more(more: "_More", screen: "SessionScreen", why_not: Callable[[str], 
     yield Command(names=("search", "steps.search"), takes="[TEXT]", help="search all steps", run=more.search)
     yield Command(names=("go", "go_to", "steps.go_to"), takes="NUMBER", help="go to step, or turn.step", run=more.go)
     yield Command(
-        names=("export", "steps.export", "save"),
+        names=("export", "steps.export", "table.export", "save"),
         takes="[PATH]",
         help="export to a .md, .html or .json file",
         run=more.export,

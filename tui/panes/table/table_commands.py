@@ -14,7 +14,7 @@ from agentdash.widgets.table.ordering import ORDERS, Grouping
 
 def table_commands(pane: TablePane) -> Iterator[Command]:
     """Yield the actions of the table by their names, and the commands that take an argument."""
-    yield from named(pane, TABLE_ACTIONS)
+    yield from named(pane, (action for action in TABLE_ACTIONS if action.id != "table.export"))
     more = _More(pane)
     yield Command(
         names=("filter", "table.filter"),
