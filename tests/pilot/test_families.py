@@ -237,4 +237,4 @@ async def test_the_stop_of_a_whole_family_has_one_receipt(dashboard, family):
         await d.press("a")
         await d.requested("lead0001", "stop")
         await d.shows("8 processes ended (SIGINT 4, SIGKILL 4) with 3 workers, 4 left, 1.2s")
-        await d.shows("Stopped 4 sessions: 8 processes ended, 4 left.")
+        await d.shows("Stopped 4 sessions: 8 processes ended, 4 left")
