@@ -57,7 +57,7 @@ def _dashboard() -> int:
             from agentdash.tui.startup import start
             from agentdash.tui.terminal.watchdog import guard_command
 
-            guard_command()
+            guard_command(held.give_back if held is not None else None)
             return start()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the command line reports each of them
         from agentdash.tui.cli.main import report_error

@@ -176,6 +176,8 @@ async def test_a_fork_begins_with_a_prompt_and_is_selected(reading, manager, siz
         await d.shows("I would add a column.")
         await d.press(*"try a view", "enter")
         made = await forked(d, "try a view", 1)
+        told = d.main.requests.log.newest_first()[0].text
+        assert told == f'Forked "write the migration" as "try a view" {made.short_id}'
         await d.until(lambda: d.main.current.id == made.id)
 
 

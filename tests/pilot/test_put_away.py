@@ -119,7 +119,7 @@ async def test_many_are_archived_in_one_call_and_the_question_says_what_undo_bri
         await d.screen(ConfirmScreen)
         await d.shows("u to undo all 12")
         await d.press("y")
-        await d.shows("Archived 12 sessions. u to undo all 12.")
+        await d.shows("Archived 12 sessions: ")
         assert (len(calls), len(manager.archived())) == (1, 12)
         await d.press("u")
         await d.shows("Restored 12 sessions: ")

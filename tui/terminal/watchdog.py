@@ -69,6 +69,10 @@ class Watchdog:
                 signal.signal(number, noted)
         self.follow(terminal)
 
+    def end_by(self, last: Callable[[], object]) -> None:
+        """Give the terminal back by ``last``, until a front end attends to it."""
+        self._last = last
+
     def follow(self, terminal: int) -> None:
         """Also end when this terminal is gone, unless the user asked to outlive it (``nohup``)."""
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
@@ -172,8 +176,10 @@ def deaf(*numbers: signal.Signals) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def guard_command() -> None:
-    """Let no command outlive Ctrl+C, or a terminal that it writes to."""
+def guard_command(last: Callable[[], object] | None = None) -> None:
+    """Let no command outlive Ctrl+C, or a terminal that it writes to; ``last`` gives the terminal back."""
     watchdog = guard()
+    if last is not None:
+        watchdog.end_by(last)
     if sys.stdout is not None and sys.stdout.isatty():
         watchdog.follow(sys.stdout.fileno())

@@ -20,7 +20,7 @@ from agentdash.widgets.drawing.spans import Row, Span
 from agentdash.widgets.lists.row_list import Entry
 
 _TITLE_CELLS = 30
-_LABEL_CELLS = 42
+_LABEL_CELLS = 40
 """Cells of a title and the effect beside it, so that a narrow pane shows the effect whole."""
 
 _LEAST_TITLE = 12
