@@ -322,3 +322,57 @@ def test_a_command_waits_for_the_user_and_lasts_from_the_decision(asking):
     assert done.status is StepStatus.OK
     assert done.began_at == done.decided_at >= answered.answered_at > done.asked_at
     assert asking.session.waits_since is None
+
+
+CARDS = {
+    "claude": ("[[fake:patch]] {}", "[[fake:question]] go"),
+    "codex": ("[[fake:patch]] {}", ""),
+}
+"""Prompts of an edit that needs a permission, and of a question, which codex does not ask in its usual mode."""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("asking", EVERY_CLI, indirect=True)
+def test_what_an_agent_asks_is_answered_in_the_card_below_its_steps(asking, terminal, wait_until):
+    def decide(key):
+        """Read to the end of the card, press a key, and again if it came too early, until the card is gone."""
+        pressed = []
+
+        def gone():
+            screen = terminal.screen
+            if "below: PgDn" in screen:
+                terminal.keys("PageDown")
+            elif not pressed or "Read it first" in screen:
+                pressed.append(key)
+                terminal.keys(key)
+            return "Esc leave" not in screen
+
+        wait_until(gone, what="the card to go")
+
+    edit, question = CARDS[asking.agent]
+    asking.start().asked()
+    terminal.start("agentdash")
+    terminal.shows("a answer", "a answers first, or write: read after it")
+    terminal.keys("a")
+    terminal.shows("run ", "./mark", "y allow once", "Esc leave")
+    terminal.keys("Escape", "i")
+    terminal.shows("Read after your answer")
+    terminal.keys("Escape", "a")
+    terminal.shows("y allow once")
+    decide("y")
+    asking.ended(Status.DONE)
+    assert asking.marks == 1
+    asking.prompt(edit.format(asking.project.parent / "notes.txt"))
+    terminal.press_until("a", "y allow once")
+    terminal.shows("notes.txt", "one")
+    decide("y")
+    asking.ended(Status.DONE, turn=2)
+    if not question:
+        return
+    asking.prompt(question)
+    terminal.press_until("a", "2 ( ) Blue")
+    terminal.shows("Which colour?", "1 ( ) Red  warm", "2 ( ) Blue  cold", "3 other")
+    decide("2")
+    asking.ended(Status.DONE, turn=3)
+    terminal.shows("The question is answered.")
+    assert '{"' not in terminal.screen
