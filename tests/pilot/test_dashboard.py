@@ -534,8 +534,13 @@ async def test_help_lists_every_action(dashboard):
         await d.press("question_mark")
         await d.screen(HelpScreen)
         await d.press("question_mark")
-        await d.shows("next session that needs you")
-        for told in ("start a session", "stop the session", "quit (sessions keep running)"):
+        await d.shows("filter sessions")
+        for told in (
+            "next session that needs you",
+            "start a session",
+            "stop the session",
+            "quit (sessions keep running)",
+        ):
             while told not in d.text():
                 await d.press("pagedown")
         await d.press("escape")
