@@ -530,7 +530,7 @@ async def test_retry_where_it_makes_sense(dashboard):
 
 
 async def test_help_lists_every_action(dashboard):
-    async with dashboard() as d:
+    async with dashboard(size=(100, 45)) as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
         await d.press("question_mark")
