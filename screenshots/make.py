@@ -63,7 +63,7 @@ async def table(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 async def viewer(_: Dashboard, pilot: Pilot[Any]) -> None:
     """Show a trajectory from its beginning."""
-    await pilot.press("enter", "g")
+    await pilot.press("enter", "g", "g")
 
 
 async def confirm(app: Dashboard, pilot: Pilot[Any]) -> None:
@@ -82,7 +82,7 @@ async def receipt(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 async def groups(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show filtered sessions, grouped by folder."""
-    await pilot.press("slash", *"is:live,attention !dark", "enter", "T", "T", "g", "j")
+    await pilot.press("slash", *"is:live,attention !dark", "enter", "z", "g", "z", "g", "g", "g", "j")
     await shown(app, pilot, "by folder")
 
 
@@ -90,7 +90,7 @@ async def queue(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the prompts that wait for the session at work."""
     select(app, "monolith")
     await pilot.pause(0.5)
-    await pilot.press("Q")
+    await pilot.press("g", "q")
     await shown(app, pilot, "send now")
 
 
@@ -98,14 +98,14 @@ async def at_first_answer(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Put the cursor on the answer of the first turn of a session with several turns."""
     select(app, "Rename the store")
     await pilot.pause(0.5)
-    await pilot.press("enter", "g")
-    await pilot.press("2", "g", "0")
+    await pilot.press("enter", "g", "g")
+    await pilot.press("2", "g", "g", "0")
 
 
 async def going_back(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the facts before a step back."""
     await at_first_answer(app, pilot)
-    await pilot.press("minus")
+    await pilot.press("m", "b")
     await shown(app, pilot, "y go back")
 
 
@@ -120,7 +120,7 @@ async def gone_back(app: Dashboard, pilot: Pilot[Any]) -> None:
 async def card(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show the card of the session that asks."""
     select(app, ASKING[1])
-    await pilot.press("semicolon")
+    await pilot.press("a")
     await shown(app, pilot, "deny")
 
 
@@ -149,7 +149,7 @@ LEAD = "Port the tests to pytest, one worker per folder"
 
 async def family(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Show a lead with its workers below it, and its steps that started them."""
-    await pilot.press("T")
+    await pilot.press("z", "g")
     select(app, LEAD)
     await shown(app, pilot, "├ Port the")
 

@@ -82,11 +82,16 @@ def set_size_classes(screen: Screen[Any]) -> None:
     Textual does so behind the screen's own handlers of a ``Resize``, and a screen below a dialog can get only one: what
     its handlers decide by its classes would be decided for the old size.
     """
-    app = screen.app
+    screen.update_classes(size_classes(screen.app, screen.app.size), animate=False)
+
+
+def size_classes(app: App[Any], size: Size) -> dict[str, bool]:
+    """Return which of the app's classes of sizes a screen of this size has."""
     breakpoints = (app.HORIZONTAL_BREAKPOINTS or [], app.VERTICAL_BREAKPOINTS or [])
-    now = {name for cells, ones in zip(app.size, breakpoints, strict=True)
-           for name in screen._get_breakpoint_classes(cells, ones)}  # fmt: skip
-    screen.update_classes({name: name in now for ones in breakpoints for _, name in ones}, animate=False)
+    chosen = {
+        max(one for one in ones if one[0] <= cells)[1] for cells, ones in zip(size, breakpoints, strict=True) if ones
+    }
+    return {name: name in chosen for ones in breakpoints for _, name in ones}
 
 
 class OwnWidth(Vertical):

@@ -63,12 +63,6 @@ SETTLE_SWEEPS = 30
 The check finds, for example, the leftovers of an archived session.
 """
 
-HORIZONTAL = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]
-"""The classes of a screen, by the least number of its columns."""
-
-VERTICAL = [(0, "-flat"), (8, "-low"), (32, "-tall")]
-"""The classes of a screen, by the least number of its lines."""
-
 
 class Dashboard(KeysInOrder[None], inherit_bindings=False):
     """Watches the state folder and passes changes to the screens."""
@@ -77,8 +71,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
     # Textual's own Ctrl+Q would quit in the middle of a prompt, and terminals use it for flow control.
     BINDINGS: ClassVar[list[BindingType]] = bindings(APP_ACTIONS)
     TITLE = "agentdash"
-    HORIZONTAL_BREAKPOINTS = HORIZONTAL
-    VERTICAL_BREAKPOINTS = VERTICAL
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (30, "-narrow"), (70, "-medium"), (140, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-low"), (32, "-tall")]  # noqa: RUF012
     pictured = False
     """True if the next start begins with a picture of this first screen."""
     _loaded = False  # True once all sessions are in the table
@@ -179,7 +173,12 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
     def _main_screen(self, *, tour: Labels, alone: bool, missing: int, selected: Selected | None) -> MainScreen:
         ui_state = self._operations.starting.memory.state = UiState(self._reader.home)
-        return (_tour_screen() if tour else MainScreen)(
+        kind: type[MainScreen] = MainScreen
+        if tour:  # only a demo has one
+            from agentdash.tui.screens.tour import TourScreen
+
+            kind = TourScreen
+        return kind(
             self._reader,
             self.feed,
             self.requests,
@@ -235,13 +234,13 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
         It already has the classes of its size: Textual (8.2) sets them after the first picture, which would change.
         """
-        self.home.update_classes(_classes(self.size), update=False)
+        self.home.update_classes(_textual_hacks.size_classes(self, self.size), update=False)
         return self.home
 
     def terminal_resized(self, size: Size) -> None:
         """Give all screens the classes of a size before they handle it: their handlers choose the layout by them."""
         for screen in self.screen_stack:
-            screen.update_classes(_classes(size), animate=False)
+            screen.update_classes(_textual_hacks.size_classes(self, size), animate=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what changes the picture; Textual (8.2) draws greys if there are to be no colours."""
@@ -448,16 +447,3 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
 
 
 _WITHOUT_COLOURS, _IN_ASCII = WithoutColours(), InAscii()
-
-
-def _classes(size: Size) -> dict[str, bool]:
-    """Return which of the classes of sizes a screen has."""
-    steps = ((size.width, HORIZONTAL), (size.height, VERTICAL))
-    chosen = {max(step for step in sizes if step[0] <= length)[1] for length, sizes in steps}
-    return {name: name in chosen for _, name in (*HORIZONTAL, *VERTICAL)}
-
-
-def _tour_screen() -> type[MainScreen]:
-    from agentdash.tui.screens.tour import TourScreen  # only a demo has one
-
-    return TourScreen

@@ -72,6 +72,13 @@ class Growth(Struct, frozen=True):
     marks: tuple[MarkSection, ...] = ()
     """The marks in the view, with the forks that began in this session."""
 
+    @property
+    def over(self) -> bool:
+        """True if all turns have ended and are fully read: a change of the session's row announces the next turn."""
+        if self.ahead or self.trouble is not None:
+            return False
+        return bool(self.turns) and all(turn.status.ended for turn in self.turns)
+
 
 class SessionSteps:
     """The steps of one session.

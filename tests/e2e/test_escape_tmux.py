@@ -18,9 +18,9 @@ def test_esc_and_keys_in_one_packet_act_one_after_the_other(three, terminal):
     terminal.start("agentdash")
     terminal.shows("the first one", "the third one")
     terminal.keys("Enter")
-    terminal.shows("f follow")
+    terminal.shows("/ search")
     terminal.type("\x1bjj")
-    terminal.shows("n new")
+    terminal.shows("/ filter")
     terminal.type("r")
     terminal.shows("Rename", "the first one")
 

@@ -101,7 +101,7 @@ def test_a_shell_that_is_killed_gives_the_terminal_back(worked, open_dashboard, 
     terminal.keys("Enter")
     terminal.shows("a command")
     terminal.keys("?")
-    terminal.shows("type to filter")
+    terminal.shows("type to find a key")
 
 
 def test_a_folder_that_is_gone_is_named(worked, open_dashboard, terminal):

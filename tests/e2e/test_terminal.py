@@ -113,7 +113,7 @@ def stuck(open_outer, manager, silent, wait_until):
         argv = [sys.executable, "-c", STUCK.format(how=how), *arguments]
         outer = open_outer(argv, TERM="xterm-256color", **options)
         wait_until(lambda: b"the long build" in outer.received, what="the first picture")
-        outer.type(b"t")
+        outer.type(b"zt")
         wait_until(lambda: b"stuck now" in outer.received, what="it to be stuck")
         return outer
 

@@ -49,8 +49,9 @@ async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, ma
     manager.put(waiting(reason="after running1 (split [/red] the monolith into services)"))
     async with dashboard() as d:
         await d.shows("shorten it ↳ after runn")
-        await d.shows("after running1 (split [/red] the monolith into services)")
+        await d.shows("after running1 (split [/red]")
         await d.select("waits001")
+        await d.shows("after running1 (split [/red] the monolith into services)")
         await d.press("m")
         await d.shows("S start")
         await d.press("S")

@@ -530,12 +530,17 @@ async def test_retry_where_it_makes_sense(dashboard):
 
 
 async def test_help_lists_every_action(dashboard):
-    async with dashboard() as d:
+    async with dashboard(size=(100, 45)) as d:
         await d.press("question_mark")
         await d.screen(HelpScreen)
         await d.press("question_mark")
-        await d.shows("next session that needs you")
-        for told in ("start a session", "stop the session", "quit (sessions keep running)"):
+        await d.shows("filter sessions")
+        for told in (
+            "next session that needs you",
+            "start a session",
+            "stop the session",
+            "quit (sessions keep running)",
+        ):
             while told not in d.text():
                 await d.press("pagedown")
         await d.press("escape")

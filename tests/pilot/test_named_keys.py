@@ -33,6 +33,8 @@ def _moved():
 
 MOVED = _moved()
 
+IN_FILE = "[keys]\n" + "".join(f'"{name}" = "{keys[0]}"\n' for name, keys in MOVED.changed.items())
+
 _DOES = "shows|opens|takes|to|starts|ends|end|lists|clears|again"
 
 
@@ -77,6 +79,7 @@ OWN_KEYS = {
 async def test_no_screen_names_a_key_that_was_moved(function, names, size, dashboard, programs):  # noqa: F811
     async with dashboard(size=size, keymap=MOVED) as d:
         d.steps, d.programs, d.suspended = d.main.detail.steps, programs, []
+        d.manager.configure(IN_FILE)  # settings that change while it runs are read as a whole, with their keys
         check(d)
         await function(d, MovedKeys(d))
         check(d)

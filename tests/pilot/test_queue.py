@@ -57,7 +57,7 @@ async def test_an_unconfirmed_prompt_needs_the_user_until_it_is_sent_again(dashb
     async with dashboard() as d:
         await d.select("done0001")
         await d.shows("NEEDS YOU 3")
-        await d.shows("a prompt is unconfirmed   Q to send it again")
+        await d.shows("prompt unconfirmed: g q to send it again")
         await d.press("Q")
         await d.screen(QueueScreen)
         await d.shows("unconfirmed drop the index")
@@ -100,7 +100,7 @@ async def test_a_held_queue_says_why_and_which_key_releases_it(dashboard, manage
     manager.enqueue("stopped1", "fix the tests")
     async with dashboard() as d:
         await d.select("stopped1")
-        await d.shows("1 queued, held: turn 1 failed   Q to release")
+        await d.shows("1 queued, held: turn 1 failed   g q to release")
         await d.shows("(queued #2, held: turn 1 failed) ──")
         await d.press("Q")
         await d.screen(QueueScreen)

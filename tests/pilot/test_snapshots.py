@@ -248,7 +248,7 @@ async def test_help(dashboard, screen):
         await ready(d)
         await d.press("question_mark")
         await d.screen(HelpScreen)
-        await d.shows("try this")
+        await d.shows("next for you")
         assert drawn(d.app) == screen
 
 

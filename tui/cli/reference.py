@@ -20,7 +20,7 @@ from agentdash.tui.cli.schemas.verbs import VERBS
 from agentdash.tui.dialogs.help import ANYWHERE, GROUPS, meaning
 from agentdash.tui.keys import key_names
 from agentdash.tui.keys.action import EVERYWHERE, Action, Place
-from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, PANE_ACTIONS, REGISTRY
+from agentdash.tui.keys.actions import ACTIONS, APP_ACTIONS, MENU_ACTIONS, PANE_ACTIONS, REGISTRY
 
 KEY_VERBS = {
     "new_session": "spawn", "new_after": "spawn --after", "continue": "continue", "start_waiting": "start",
@@ -45,7 +45,10 @@ in the dashboard.
 
 A key of a pane has precedence over the same key anywhere. The name is a key of `[keys]` in the
 [settings](settings.md#keys), which gives it other keys: `stop = "ctrl+x"`; those that are "fixed" stay as they are.
-Most names are commands of the dashboard too: `:stop`. The free letters of a part have no action in it.
+Most names are commands of the dashboard too: `:stop`. `g u` is two keys: `g` opens a menu, and `u` acts in it.
+
+The free letters of a part have no action in it. Some still do what they did in an earlier release, until you give them
+to another action.
 """
 
 _COMMANDS = """\
@@ -95,9 +98,10 @@ def keys_page() -> str:
     """Return the page of all keys."""
     of_table, *of_panes = ((*GROUPS[place], frozenset({place})) for place in Place if place in GROUPS)
     always = ("always", (*PANE_ACTIONS, *APP_ACTIONS), frozenset[Place]())
-    lines = [_KEYS]
-    for heading, actions, places in (of_table, (ANYWHERE, ACTIONS, EVERYWHERE), always, *of_panes):
-        rows = [(_keys(one), escaped(meaning(one)), _name(one), _verb_of(one)) for one in actions]
+    lines, told = [_KEYS], set[str]()
+    for heading, actions, places in (of_table, (ANYWHERE, (*MENU_ACTIONS, *ACTIONS), EVERYWHERE), always, *of_panes):
+        rows = [(_keys(one), escaped(meaning(one)), _name(one), _verb_of(one)) for one in actions if one.id not in told]
+        told.update(one.id for one in actions)
         lines += [f"## {heading.capitalize()}", "", *table(("key", "what it does", "name", "verb"), rows), ""]
         if letters := _free(places - {Place.PROMPT}):  # in a prompt, letters are text
             lines += [f"Free letters: {' '.join(f'`{letter}`' for letter in letters)}", ""]

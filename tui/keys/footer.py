@@ -48,8 +48,7 @@ USAGE_NARROW: Labels = (
     ("help", "help"), ("back", "back"), ("usage.unit", "$/tokens"), ("usage.day usage.week usage.month", "period"),
 )  # fmt: skip
 
-AFTER_FAILED_START: Labels = (("retry", "retry"), ("steps.stderr", "stderr"), ("steps.explain", "why"))
-"""The keys that help if a program could not be started."""
+_AFTER_FAILED_START: Labels = (("retry", "retry"), ("steps.stderr", "stderr"), ("steps.explain", "why"))
 
 DAILY: Labels = (
     ("table.down table.up", "move"), ("table.open", "read"), ("back", "back"), ("table.filter", "find"),
@@ -114,6 +113,11 @@ def labelled(keymap: Keymap, pairs: Iterable[tuple[str, str]]) -> Pairs:
 def key_line(pairs: Iterable[tuple[str, str]], gap: int = _GAP) -> Content:
     """Return keys and labels as the last line of a screen."""
     return Content(" " * gap).join(Content.assemble((key, "bold $foreground"), f" {label}") for key, label in pairs)
+
+
+def after_failed_start(keymap: Keymap) -> str:
+    """Return the keys that help if a program could not be started, as a text."""
+    return key_line(labelled(keymap, _AFTER_FAILED_START)).plain
 
 
 def first_keys(keymap: Keymap, names: str) -> str:

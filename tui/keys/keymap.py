@@ -61,7 +61,7 @@ class Keymap(Struct, frozen=True):
 
     def in_text(self, action_id: str) -> str:
         """Return the action's first key that acts where the user writes, as users write it; empty if it has none."""
-        keys = (key for key in self.keys(REGISTRY[action_id]) if not key_names.types(key))
+        keys = (key for key in self.acting(REGISTRY[action_id]) if not key_names.types(key))
         return next(map(key_names.shown, keys), "")
 
     def names(self, action: Action, without: Collection[str] = ()) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,42 @@ class PromptSender:
         waiting = await self._operations.prompts.waiting(session.id)
         if waiting:
             self.edit(session, len(waiting), waiting[-1], pane)
+
+    def show_queue(
+        self,
+        session: Session,
+        pane: SessionPane,
+        is_current: Callable[[], bool],
+        write: Callable[[], object],
+        *,
+        clock: Callable[[], int],
+        at: QueuedPrompt | None = None,
+    ) -> None:
+        """Show the queue of a session, to change it; after the edit of a prompt it is shown again.
+
+        Args:
+            is_current: returns False if the user went on to another session, whose keys are not for this queue.
+            write: gives the keys to the prompt box.
+            clock: returns the time in UTC ms.
+            at: the prompt that is under the cursor at first; None for the first one.
+        """
+        if not is_current():
+            return
+        from agentdash.tui.dialogs.queue import QueueScreen
+
+        def edit(chosen: tuple[int, QueuedPrompt] | None) -> None:
+            if chosen is None:
+                return
+            if self._operations.read_only:
+                self._operations.desk.requests.show_refusal("The dashboard is read-only: no edit.")
+                return
+            again = partial(self.show_queue, session, pane, is_current, write, clock=clock, at=chosen[1])
+            self.edit(session, *chosen, pane, again)
+            write()
+
+        prompts = self._operations.prompts
+        read = partial(prompts.queue_now, session.id)
+        self._operations.desk.app.push_screen(QueueScreen(read, prompts.change, clock=clock, at=at), edit)
 
     def edit(
         self,

@@ -19,7 +19,6 @@ from textual.widgets import Input, Static, TextArea
 
 from agentdash.sessions.model.session import Session
 from agentdash.sessions.service.reader import SessionReader
-from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt
 from agentdash.tui._textual_hacks import send_every_resize
 from agentdash.tui.keys.action import Place
 from agentdash.tui.keys.actions import here
@@ -433,26 +432,13 @@ class SessionScreen(Screen[None]):
 
     def action_queue(self) -> None:
         """Show the queue of the session, to change it."""
-        if self.current is not None:
-            self._show_queue(self.current)
+        session = self.current
+        if session is not None:
 
-    def _show_queue(self, session: Session, at: QueuedPrompt | None = None) -> None:
-        """Show the queue of a session, unless the user went on to another one; ``at`` is under the cursor at first."""
-        pane = self.detail
-        if self.current is None or self.current.id != session.id or self.app.screen is not self:
-            return
-        from agentdash.tui.dialogs.queue import QueueScreen
+            def is_current() -> bool:
+                return self.current is not None and self.current.id == session.id and self.app.screen is self
 
-        def edit(chosen: tuple[int, QueuedPrompt] | None) -> None:
-            if chosen is not None and self.read_only:
-                self.requests.show_refusal("The dashboard is read-only: no edit.")
-            elif chosen is not None:
-                self.sender.edit(session, *chosen, pane, lambda: self._show_queue(session, chosen[1]))
-                self.action_write_prompt()
-
-        prompts = self.operations.prompts
-        read = partial(prompts.queue_now, session.id)
-        self.app.push_screen(QueueScreen(read, prompts.change, clock=self._clock, at=at), edit)
+            self.sender.show_queue(session, self.detail, is_current, self.action_write_prompt, clock=self._clock)
 
     @work
     async def action_answer(self) -> None:

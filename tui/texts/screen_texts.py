@@ -47,16 +47,11 @@ def nothing_matches(quick: str = "", *, chosen: bool = False) -> Sequence[str]:
     return (_NOTHING.get(quick, "No matches."), "", "Esc clears the filter")
 
 
-def put_away(archived: int, deleted: int, views_key: str, width: int) -> Sequence[str]:
-    """Return the lines that count archived and deleted sessions and show how to see them; empty if there are none."""
-    there = [f"{archived:,} archived" if archived else "", f"{deleted:,} in the trash" if deleted else ""]
-    where = ", ".join(filter(None, there))
-    if not where:
-        return ()
-    key = f"{views_key} shows {'them' if archived + deleted > 1 else 'it'}"
-    line = f"{where}: {key}"
-    # The key is the important part, so it gets its own line in a narrow table.
-    return (line,) if cell_width(line) <= width else (*wrap(f"{where}:", width), *wrap(key, width))
+def put_away(archived: int, deleted: int, archived_key: str, trash_key: str, width: int) -> Sequence[str]:
+    """Return the lines that count archived and deleted sessions, each with the key that shows them."""
+    there = ((archived, "archived", archived_key), (deleted, "in the trash", trash_key))
+    lines = (f"{count:,} {where}: {key} shows {'them' if count > 1 else 'it'}" for count, where, key in there if count)
+    return [part for line in lines for part in wrap(line, max(1, width))]
 
 
 def no_sessions(agents: Sequence[AgentInfo], new_key: str = "n", away: Sequence[str] = ()) -> Sequence[str]:
@@ -323,3 +318,25 @@ def process_lines(session: Session, processes: Sequence[ProcessInfo]) -> list[st
         depth = depths[process.pid] = depths.get(process.parent, -1) + 1
         lines.append(CommandLine(f"  {'  ' * depth}{process.pid} ", command(process.command)))
     return lines
+
+
+SORT_KEYS = {
+    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
+    "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
+    "r": "source", "p": "cpu", "y": "mem", "o": "procs", "x": "ctx",
+}  # fmt: skip
+"""Letters of the orders in the dialog, in which j and k move the cursor and q closes."""
+_SORTED = {
+    "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
+    "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
+    "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
+    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by folder name",
+    "folder": "by folder path", "what": "by title", "id": "by id", "source": "by source",
+    "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
+    "procs": "most processes now first, measured every 5 s", "ctx": "fullest context first",
+}  # fmt: skip
+
+
+def sort_offers() -> list[tuple[str, str]]:
+    """Return the orders of the table, each with its letter."""
+    return [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]

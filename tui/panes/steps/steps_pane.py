@@ -16,7 +16,7 @@ from agentdash.sessions.service.reader import SessionReader
 from agentdash.sessions.transcript.session_steps import Growth
 from agentdash.sessions.transcript.snapshot import View
 from agentdash.tui.keys.actions import VIEWER_ACTIONS, bindings
-from agentdash.tui.keys.footer import AFTER_FAILED_START, labelled
+from agentdash.tui.keys.footer import after_failed_start
 from agentdash.tui.keys.keymap import DEFAULT, Keymap
 from agentdash.tui.panes.steps.step_actions import StepActionKeys, StepActions
 from agentdash.tui.panes.steps.step_document_pane import Chosen, StepDocumentPane, StepDocuments
@@ -32,8 +32,6 @@ from agentdash.widgets.inputs.history import HistoryInput
 from agentdash.widgets.lists.virtual_list import VirtualList
 from agentdash.widgets.steps.filter_line import Shown
 from agentdash.widgets.steps.trajectory import Trajectory
-
-_GAP = "   "
 
 SLOW_SECONDS = 0.2
 """After this delay the former session's steps are cleared, even if the new one's are still being read."""
@@ -63,7 +61,9 @@ class StepsPane(StepActionKeys):
         self._clock = clock
         self._following: TrajectoryReader | None = None
         self._shown: TrajectoryReader | None = None
-        self._stale = self._reading = False
+        self._stale = False
+        self.is_reading = False
+        """True while steps are read."""
         self._places = ReadPositions()
         self._recalling = False
         self._why_not = ""
@@ -108,11 +108,8 @@ class StepsPane(StepActionKeys):
 
     @property
     def _over(self) -> bool:
-        """True if all turns have ended and are fully read: a change of the session's row announces the next turn."""
-        growth = self.growth
-        if self._shown is not self._following or growth is None or growth.ahead or growth.trouble is not None:
-            return False
-        return bool(growth.turns) and all(turn.status.ended for turn in growth.turns)
+        """True if the open session is shown, and nothing is to be read of it."""
+        return self._shown is self._following and self.growth is not None and self.growth.over
 
     def on_mount(self) -> None:
         """Create the timer that updates the ages of running steps; it pauses when all turns are over."""
@@ -143,11 +140,6 @@ class StepsPane(StepActionKeys):
         self.set_timer(SLOW_SECONDS, self._clear_if_slow)
         self.read_on()
 
-    @property
-    def is_reading(self) -> bool:
-        """True while steps are read."""
-        return self._reading
-
     def turn_files_grew(self, turn_files: frozenset[str], *, sweep: bool) -> None:
         """Read the new steps if a file of the open session grew; a sweep reads them unless all turns are over."""
         if self._following is not None and (self._following.grew(turn_files) or (sweep and not self._over)):
@@ -156,8 +148,8 @@ class StepsPane(StepActionKeys):
     def read_on(self) -> None:
         """Read the new steps; if a read is running, read again after it."""
         self._stale = True
-        if not self._reading:
-            self._reading = True
+        if not self.is_reading:
+            self.is_reading = True
             self._read()
 
     @work
@@ -175,7 +167,7 @@ class StepsPane(StepActionKeys):
                     # Long files are read in pieces, between which the screen can refresh.
                     self._stale = self._stale or (growth.ahead > 0 and growth.trouble is None)
         finally:
-            self._reading = False
+            self.is_reading = False
 
     def _show(self, following: TrajectoryReader, growth: Growth) -> None:
         opened = following is not self._shown
@@ -219,8 +211,7 @@ class StepsPane(StepActionKeys):
     def _name_keys(self) -> None:
         self.steps.all_key = self._keymap.name("steps.all")
         self.documents.file_key = self._keymap.name("steps.page_file")
-        start_keys = _GAP.join(f"{key} {label}" for key, label in labelled(self._keymap, AFTER_FAILED_START))
-        self.steps.look_like(structs.replace(self.steps.manner, start_keys=start_keys))
+        self.steps.look_like(structs.replace(self.steps.manner, start_keys=after_failed_start(self._keymap)))
 
     @on(Trajectory.Lacking)
     def _lacking(self, event: Message) -> None:

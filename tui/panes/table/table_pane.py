@@ -37,22 +37,6 @@ from agentdash.widgets.table.row_model import Density
 from agentdash.widgets.table.session_table import SessionTable
 from agentdash.widgets.table.status_line import table_bar
 
-SORT_KEYS = {
-    "a": "attention", "c": "created", "e": "age", "s": "state", "n": "new", "i": "time", "u": "turn", "z": "steps",
-    "t": "tok", "d": "cost", "g": "agent", "m": "model", "f": "where", "l": "folder", "w": "what", "h": "id",
-    "r": "source", "p": "cpu", "y": "mem", "o": "procs", "x": "ctx",
-}  # fmt: skip
-"""Letters of the orders in the dialog, in which j and k move the cursor and q closes."""
-_SORTED = {
-    "attention": "needs attention first, then newest", "created": "newest first", "age": "most recent activity first",
-    "state": "by state", "new": "most unread steps first", "time": "most recently started turn first",
-    "turn": "most turns first", "steps": "most steps first", "tok": "most tokens first",
-    "cost": "most expensive first", "agent": "by agent", "model": "by model", "where": "by folder name",
-    "folder": "by folder path", "what": "by title", "id": "by id", "source": "by source",
-    "cpu": "most CPU now first, measured every 5 s", "mem": "most memory now first, measured every 5 s",
-    "procs": "most processes now first, measured every 5 s", "ctx": "fullest context first",
-}  # fmt: skip
-
 _MOST_KEYS_SECONDS = 0.1
 """Time after which a filter that was not tried is tried, if none of the keys that waited changed or settled it."""
 
@@ -187,13 +171,12 @@ class TablePane(Vertical):
         """Ask for an order."""
         from agentdash.tui.dialogs.table.pick import PickScreen
 
-        offers = [(key, f"{name:<10} {_SORTED[name]}") for key, name in SORT_KEYS.items()]
-        names = list(SORT_KEYS.values())
+        offers, names = texts.sort_offers(), list(texts.SORT_KEYS.values())
         self.app.push_screen(PickScreen("Sort", offers, at=names.index(self.view.arrangement.sort)), self._sort)
 
     def _sort(self, number: int | None) -> None:
         if number is not None:
-            self.sort_by(list(SORT_KEYS.values())[number])
+            self.sort_by(list(texts.SORT_KEYS.values())[number])
 
     def sort_by(self, name: str) -> None:
         """Sort by a column."""
@@ -275,7 +258,8 @@ class TablePane(Vertical):
         """Return the lines for a table without sessions; none until the number of sessions put away is known."""
         if counts is None:
             return ()
-        away = texts.put_away(*counts, self._keymap.name("table.views"), self.size.width)
+        archived_key, trash_key = map(self._keymap.name, ("table.archived", "table.trash"))
+        away = texts.put_away(*counts, archived_key, trash_key, self.size.width)
         return texts.no_sessions(self._agents, self._keymap.name("new_session"), away)
 
     def step_back(self) -> bool:

@@ -54,7 +54,8 @@ class PromptActions(Actions):
             unconfirmed = tuple(self._reader.unconfirmed(session_id)) if session.unconfirmed else ()
             return QueueNow(session, unconfirmed, tuple(self._reader.queued(session_id)))
 
-        return await self._requests.outcome_of(read)
+        with self._app.keys_held():  # a key acts on the prompts that are shown
+            return await self._requests.outcome_of(read)
 
     async def usual_options(self, session_id: str) -> dict[str, object]:
         """Return the options that the session's start requested beyond the settings."""

@@ -6,7 +6,7 @@ from agentdash.sessions.model.session import Change, PlanItem, Step, StepKind
 from agentdash.tui.dialogs.table.pick import PickScreen
 from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.tui.panes.steps.step_actions import main_piece, pieces
-from agentdash.tui.panes.table.table_pane import SORT_KEYS
+from agentdash.tui.texts.screen_texts import SORT_KEYS
 from agentdash.widgets.table.ordering import ORDERS
 from pilot.examples import STEPS
 
