@@ -26,7 +26,7 @@ async def test_a_mode_that_was_widened_can_be_taken_back_before_the_next_prompt(
         await d.select("done0001")
         await choose(d, "bypassPermissions")
         await adjusted(d, "bypassPermissions")
-        await d.shows("Mode bypassPermissions: from turn 4 on.")
+        await d.shows('Changed the mode of "write the migration" to bypassPermissions: from turn 4 on')
         await d.press("E")
         await d.shows("bypassPermissions (no limits, next prompt)")
         await d.press("a")
