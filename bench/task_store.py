@@ -23,7 +23,9 @@ _AGENT = r"""#!/bin/sh
 [ "$1" = resume ] && { touch "$PWD/taken"; exit 0; }
 prompt=$(cat)
 [ -e "$PWD/broken" ] && { echo 'Error: 401 invalid API key' >&2; exit 3; }
-echo '{"type":"thread.started","thread_id":"0190f7a2-0000-7000-8000-000000000001"}'
+id=$(printf '%s\n' "$@" | grep -m 1 '^0190f7a2-')
+[ "$id" ] || id=$(printf '0190f7a2-0000-7000-8000-%012d' $$)
+echo '{"type":"thread.started","thread_id":"'"$id"'"}'
 echo '{"type":"turn.started"}'
 case $prompt in
 *busy*) while :; do n=$(((n + 1) % 40000)); [ $n = 0 ] && sleep 0.05; done ;;

@@ -202,10 +202,12 @@ def test_what_follows_a_clear_of_claude_belongs_to_the_session(
 def test_the_dashboard_gives_its_terminal_to_the_interface_and_comes_back_to_the_row(
     manager, stand_in, terminal, wait_until, tmp_path, size
 ):
-    begun = [manager.run(["true"], title="task 0")]
-    begun.append(manager.spawn(Start("task 1", agent="codex", cwd=work_folder(tmp_path))))
-    begun.append(manager.run(["true"], title="task 2"))
-    manager.wait([one.id for one in begun], timeout=MINUTE)
+    for begin in (
+        lambda: manager.run(["true"], title="task 0"),
+        lambda: manager.spawn(Start("task 1", agent="codex", cwd=work_folder(tmp_path))),
+        lambda: manager.run(["true"], title="task 2"),
+    ):
+        manager.wait([begin().id], timeout=MINUTE)  # the newest end is first in the table
     stand_in.says("words by hand")
     stand_in.stays()
     terminal.start("agentdash", **size)

@@ -23,6 +23,9 @@ from agentdash.widgets.table.header import STYLES
 COMPLETE_SECONDS = 0.5
 """Longest time that the first frame waits for the steps of the first session."""
 
+KEEP_SECONDS = 10.0
+"""Longest time after it in which the picture for the next start is taken."""
+
 
 class FirstPicture:
     """Replaces the first frame by the first picture when it is complete, and keeps it for the next start.
@@ -58,12 +61,22 @@ class FirstPicture:
 
     def _shown(self) -> None:
         self._then()
+        self._until = monotonic() + KEEP_SECONDS
+        if self._keeps:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Keep the picture as soon as the screen is complete; not if that takes long, or the user goes elsewhere."""
         app, screen = self._app, self._screen
-        if self._keeps and app.screen is screen and isinstance(screen, MainScreen):
-            taken = picture(screen, app.shown, app.console, self._home)
-            if taken is not None:
-                size = (app.size.width, app.size.height)
-                Thread(target=save, args=(self._home, size, taken), name="picture").start()
+        if app.screen is not screen or not isinstance(screen, MainScreen):
+            return
+        complete = self._loaded() and screen.settled
+        taken = picture(screen, app.shown, app.console, self._home) if complete else None
+        if taken is not None:
+            size = (app.size.width, app.size.height)
+            Thread(target=save, args=(self._home, size, taken), name="picture").start()
+        elif monotonic() < self._until:
+            app.set_timer(COMPLETE_SECONDS / 10, self._keep)
 
 
 def picture(screen: MainScreen, shown: Shown, console: Console, home: Path) -> Picture | None:
