@@ -23,9 +23,10 @@ _WORDS = re.compile(r"[A-Za-z]{2}")
 _CODE = re.compile(
     r"\A[\s({…}]*(?:SELECT|COALESCE|INSERT|UPDATE|DELETE|ALTER|CREATE|PRAGMA|BEGIN|WITH|FROM|WHERE|CASE|EXISTS)\b"
     r"|\A[\s(]*[\w.]+ IN\b|\A\w+ \([\w, ]+\) AS\b"
+    r"|\bSELECT .+ FROM\b|\b(?:ORDER|GROUP) BY\b|\bIS (?:NOT )?NULL\b|\bLEFT JOIN\b|= \?\d"
     r"|[a-z-]+: [^;{}]+; *}|\A\$[a-z]|\(\?|\\[bsdS]"
 )
-"""The beginning of SQL, a style sheet, a colour, and signs of a regular expression."""
+"""The beginning or a part of SQL, a style sheet, a colour, and signs of a regular expression."""
 
 
 def texts(source: str) -> Iterator[tuple[int, str]]:

@@ -280,7 +280,8 @@ class Dashboard(KeysInOrder[None], inherit_bindings=False):
         key = event.key if isinstance(event, events.Key) else ""
         taken = self.requests.message.key_pressed(key)
         if is_unknown(self.screen, event):
-            self.requests.show_refusal(nothing(key, self.keymap))
+            if not key.endswith(" escape"):
+                self.requests.show_refusal(nothing(key, self.keymap))
             return True
         if key in self.keymap.acting(REGISTRY["redraw"]):
             self.action_redraw()

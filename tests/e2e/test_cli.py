@@ -327,14 +327,18 @@ def test_rm_asks_and_no_is_the_default(
 
 
 def test_looking_at_a_terminal_marks_as_seen_and_has_colours(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = cli.ended("false")
+    session = cli.ended("sh", "-c", "echo hello; exit 1")
     assert "\x1b" not in cli("show", session).out
-    assert cli("ls", "--json").json[0]["attention"]["kind"] == "failed"
+    listed = cli("ls", "--json").json[0]
+    assert (listed["unread"] > 0, listed["attention"]["kind"]) == (True, "failed")
     with monkeypatch.context() as patch:
         patch.setattr(sys.stdout, "isatty", lambda: True)
         assert "\x1b[31m" in cli("show", session).out
         patch.setenv("NO_COLOR", "1")
         assert "\x1b" not in cli("show", session).out
+    listed = cli("ls", "--json").json[0]
+    assert (listed["unread"], listed["attention"]["kind"]) == (0, "failed")
+    cli("mark", session)
     assert cli("ls", "--json").json[0]["attention"] is None
 
 

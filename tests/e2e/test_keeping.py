@@ -206,7 +206,7 @@ def test_a_database_of_an_older_version_is_refused_and_made_anew_from_the_folder
     old = database.read_bytes()
     refused = verb("ls")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "(schema 14; this one has 15). Rebuild it from the session folders: agentdash doctor" in refused.stderr
+    assert "(schema 14; this one has 16). Rebuild it from the session folders: agentdash doctor" in refused.stderr
     assert database.read_bytes() == old
     rebuilt = verb("doctor", "--rebuild")
     [aside] = database.parent.glob("agentdash.db.aside-*")

@@ -116,6 +116,20 @@ def test_the_retry_of_a_turn_that_failed_gets_a_process_and_a_runner_of_its_own(
     assert len({(turn.agent_pid, turn.runner_pid) for turn in manager.reader.turns(session.id)}) == 2
 
 
+@pytest.mark.parametrize("send", ["retry", "inject"])
+def test_a_prompt_at_once_after_a_failure_gets_the_environment_of_now(
+    manager, scripted_agent, session_of, at, monkeypatch, send
+):
+    session = session_of("scripted", {"scripted": "[[script:sign_in]]"})
+    failed = at(session, 1, Status.FAILED)
+    assert "set SCRIPTED_KEY" in failed.reason
+    monkeypatch.setenv("SCRIPTED_KEY", "1")
+    more = () if send == "retry" else ("[[script:sign_in]] again",)
+    assert getattr(manager.prompts, send)(session.id, *more).turn == 2
+    at(session, 2, Status.DONE)
+    assert manager.reader.steps.trajectory(session.id)[-2].text == "Signed in."
+
+
 @pytest.mark.smoke
 @pytest.mark.parametrize("live", AGENTS, indirect=True)
 def test_a_prompt_into_a_running_turn_is_read_in_it(manager, live, session_of, at, wait_until):

@@ -36,7 +36,6 @@ def test_a_panel_comes_over_the_footer_and_leaves_the_screen_as_it_was(read, ter
         assert all(len(line) <= size[0] for line in panel)
         assert "? help" not in screen  # the footer is below it
         terminal.keys("Escape")
-        terminal.shows("closed the menu")
         terminal.lacks(PANEL)
         terminal.keys("j")
         terminal.shows("? help")

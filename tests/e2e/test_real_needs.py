@@ -6,12 +6,13 @@ import pytest
 from isolation import work_folder
 
 from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.attention import rank
 from agentdash.sessions.rules.launch import Start
 
 pytestmark = pytest.mark.real
 
 ENDS = {"denied": "files", "asks": "asks", "answers": "plain", "fails": "err400"}
-"""By title, in the order in which ``w`` goes from the failed session: the scripted model's part."""
+"""By title, the scripted model's part."""
 
 STRICT = {"codex": {"sandbox": "read-only"}, "claude": {"permission_mode": "default"}}
 FREE = {"codex": {"sandbox": "danger-full-access"}, "claude": {"permission_mode": "bypassPermissions"}}
@@ -20,13 +21,13 @@ DENIAL = {"codex": "1 permission denied: apply_patch", "claude": "1 permission d
 ASKED = "Shall I delete the old table?"
 FAILURE = "Invalid request: scripted."
 ANSWER = "Hello. This is a plain answer with no tool calls."
-DOING = re.compile(r"2/3 Freeze the clock · \$ for i in .*…  \d+s ")
-"""The second line of a running session; the command is longer than the row."""
+DOING = re.compile(r"2/3 Freeze the clock · \$ for i in .*  \d+s ")
+"""The second line of a running session."""
 
 
 @pytest.fixture
 def four(manager, agent, tmp_path):
-    """Four ended sessions of one agent; its name."""
+    """Four ended sessions of one agent: its name, and their titles in the order of the table."""
     project = tmp_path / "project"
     project.mkdir()
     started = [
@@ -37,7 +38,8 @@ def four(manager, agent, tmp_path):
     assert {session.title: session.status for session in ended} == dict.fromkeys(ENDS, Status.DONE) | {
         "fails": Status.FAILED
     }
-    return agent
+    needing = sorted(manager.reader.sessions(), key=lambda session: (rank(session), -session.created_at))
+    return agent, [session.title for session in needing]
 
 
 def beside(screen):
@@ -57,31 +59,31 @@ def pressed(terminal, wait_until, part, *texts):
 
 
 def test_w_alone_shows_each_need_of_a_real_agent_with_the_steps_beside(terminal, four, wait_until):
-    terminal.start("agentdash")
-    wait_until(lambda: FAILURE in beside(terminal.screen), what="the failure, the most urgent")
-    assert '{"error"' not in terminal.screen
+    agent, (first, *others) = four
     # codex reports a refusal on stderr, which is not part of its steps: the row names it.
-    refused = "Claude requested permissions to write to" if four == "claude" else "Created and edited src/app.py."
-    pressed(terminal, wait_until, beside, "denied", refused)
-    assert DENIAL[four] in terminal.screen
-    pressed(terminal, wait_until, beside, "asks", ASKED)
-    pressed(terminal, wait_until, beside, "answers", ANSWER)
-    pressed(terminal, wait_until, beside, "fails", FAILURE)
+    refused = "Claude requested permissions to write to" if agent == "claude" else "Created and edited src/app.py."
+    texts = {"denied": refused, "asks": ASKED, "answers": ANSWER, "fails": FAILURE}
+    terminal.start("agentdash")
+    wait_until(lambda: texts[first] in beside(terminal.screen), what=f"{first}, which waits longest")
+    assert '{"error"' not in terminal.screen
+    assert DENIAL[agent] in terminal.screen
+    for title in (*others, first):
+        pressed(terminal, wait_until, beside, title, texts[title])
 
 
 @pytest.mark.torture
 def test_w_alone_shows_each_need_of_a_real_agent_on_a_small_terminal(open_terminal, four, wait_until):
+    agent, (first, *others) = four
+    texts = {"denied": DENIAL[agent], "asks": ASKED, "answers": ANSWER, "fails": FAILURE}
     rows = open_terminal()
     rows.start("agentdash", width=80, height=24)
-    rows.shows(DENIAL[four], ASKED, FAILURE, ANSWER)
+    rows.shows(DENIAL[agent], ASKED, FAILURE, ANSWER[:30])
 
     lines = open_terminal()
     lines.start("agentdash", width=80, height=12)
-    wait_until(lambda: FAILURE in below(lines.screen), what="the failure, the most urgent")
-    pressed(lines, wait_until, below, DENIAL[four])
-    pressed(lines, wait_until, below, ASKED)
-    pressed(lines, wait_until, below, ANSWER)
-    pressed(lines, wait_until, below, FAILURE)
+    wait_until(lambda: texts[first] in below(lines.screen), what=f"{first}, which waits longest")
+    for title in (*others, first):
+        pressed(lines, wait_until, below, texts[title])
 
 
 def test_the_row_of_a_real_agent_shows_its_open_task_and_its_command(

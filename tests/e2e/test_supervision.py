@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from transcript_files import read
 
 from agentdash.sessions.model.errors import SessionBusyError
@@ -108,11 +109,14 @@ def test_the_ladder_climbs_to_sigkill_by_itself(manager, leftovers, wait_until):
     assert leftovers(session.id) == []
 
 
-def test_a_stop_of_an_ended_session_changes_nothing(manager):
+def test_a_stop_of_an_ended_session_only_marks_it_as_dealt_with(manager):
     session = manager.wait([manager.run(["true"]).id], timeout=60)[0]
     receipt = manager.stop(session.id)
     assert (receipt.ended, receipt.left, receipt.status) == ((), (), Status.DONE)
-    assert manager.reader.get(session.id) == session
+    after = manager.reader.get(session.id)
+    assert after.all_seen
+    marks = {name: getattr(after, name) for name in ("seen_at", "seen_steps", "handled_at")}
+    assert after == structs.replace(session, **marks)
 
 
 def test_children_left_by_an_agent_that_ends_are_kept_and_shown_and_stop_ends_them(manager, leftovers):

@@ -12,6 +12,9 @@ async def choose(d, mode):
     await d.press("E")
     await d.screen(PickScreen)
     await d.press(MODES[mode])
+    if mode == "bypassPermissions":
+        await d.shows("Change the mode to bypassPermissions?")
+        await d.press("y")
     await d.screen(MainScreen)
 
 
@@ -26,11 +29,23 @@ async def test_a_mode_that_was_widened_can_be_taken_back_before_the_next_prompt(
         await d.select("done0001")
         await choose(d, "bypassPermissions")
         await adjusted(d, "bypassPermissions")
-        await d.shows("Mode bypassPermissions: from turn 4 on.")
+        await d.shows('Changed the mode of "write the migration" to bypassPermissions: from turn 4 on')
         await d.press("E")
         await d.shows("bypassPermissions (no limits, next prompt)")
         await d.press("a")
         await adjusted(d, "bypassPermissions", "acceptEdits")
+
+
+async def test_a_mode_without_limits_is_asked_for_first(dashboard):
+    async with dashboard() as d:
+        await d.select("done0001")
+        await d.press("E")
+        await d.screen(PickScreen)
+        await d.press(MODES["bypassPermissions"])
+        await d.shows("will be asked for or refused")
+        await d.press("enter")
+        await d.screen(MainScreen)
+        await adjusted(d)
 
 
 async def test_the_mode_of_the_next_prompt_can_be_sent_again(dashboard):

@@ -703,7 +703,7 @@ async def test_a_key_that_the_ask_does_not_take_is_refused_by_name(dashboard, ma
     async with dashboard() as d:
         await opened(d)
         await d.press("y")
-        await d.shows("This ask does not take allow. It takes: deny.")
+        await d.shows("It does not take yes: only no.")
         clock.too_early()
         manager.change_ask(1, command("make deploy"))
         await d.shows("make deploy")

@@ -172,7 +172,7 @@ async def test_a_fork_begins_with_a_prompt_and_is_selected(reading, manager, siz
     async with reading(size=size) as d:
         await d.press("j", "j", "B")
         await d.screen(ConversationScreen)
-        await d.shows('Fork "write the mi')
+        await d.shows('Fork "write the migration" at the end of turn 1' if size[0] > 50 else 'Fork "write the mi')
         await d.shows("I would add a column.")
         await d.press(*"try a view", "enter")
         made = await forked(d, "try a view", 1)

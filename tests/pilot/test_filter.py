@@ -21,7 +21,7 @@ def line_of(d, text):
 async def test_an_amount_needs_no_colon(dashboard, manager, text):
     manager.put(structs.replace(SESSIONS[0], cost_usd=0.5, turn=2))
     for one in SESSIONS[1:]:
-        manager.put(structs.replace(one, cost_usd=0.1, turn=1, last_event_at=T0 - 3_600_000))
+        manager.put(structs.replace(one, cost_usd=0.1, turn=1, started_at=T0 - 3_600_000, last_event_at=T0 - 3_600_000))
     async with dashboard() as d:
         await d.press("slash", *text, "enter")
         await d.until(lambda: table(d) == ["fix"])
@@ -112,7 +112,7 @@ async def test_the_sign_and_the_keys_of_the_field_stay_while_one_types(dashboard
         assert "Enter apply   Esc cancel" in d.text().split("\n")[-1]
         assert "new" not in d.text().split("\n")[-1]
         await d.press("escape")
-        await d.until(lambda: "i prompt" in d.text().split("\n")[-1])
+        await d.until(lambda: "w next" in d.text().split("\n")[-1])
 
 
 @pytest.mark.parametrize("key", ["slash", "number_sign"])

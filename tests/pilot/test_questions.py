@@ -3,7 +3,9 @@
 from msgspec import structs
 
 from agentdash.sessions.model.session import Status
+from agentdash.sessions.rules.launch import Ladder
 from agentdash.tui.dialogs.asking.confirm import ConfirmScreen
+from agentdash.tui.texts.screen_texts import ladder_words
 from pilot.examples import session
 
 QUEUED = session("queued01", Status.QUEUED, "wait for a place", created=9)
@@ -50,16 +52,28 @@ async def test_a_narrow_question_keeps_the_titles_of_the_sessions(dashboard):
     async with dashboard(size=(50, 24)) as d:
         await d.press("asterisk", "x")
         await d.screen(ConfirmScreen)
-        await d.shows("codex    fix the flaky")
+        await d.shows("codex    fix the flaky login t…")
+        assert "~/co" not in d.text().partition("Stop 2 sessions?")[2]
 
 
-async def test_a_dialog_is_as_wide_as_there_is_room_up_to_120(dashboard):
-    for width, wide in ((200, 120), (100, 95), (50, 47)):
+async def test_a_dialog_is_as_wide_as_its_lines_need_and_never_wider_than_the_screen(dashboard, manager):
+    signals = ladder_words(Ladder())
+    first, *others = manager.processes
+    long = [structs.replace(first, command="x" * 300), *others]
+    for processes, width, wide in (
+        (manager.processes, 200, len(signals) + 4),
+        (long, 200, 120),
+        (long, 100, 95),
+        (manager.processes, 50, 47),
+    ):
+        manager.processes = processes
         async with dashboard(size=(width, 45)) as d:
             await d.select("running1")
             await d.press("x")
             screen = await d.screen(ConfirmScreen)
             assert screen.query_one(".dialog").outer_size.width == wide
+            if width > 120:
+                assert any(f" {signals} " in line for line in d.text().split("\n"))
             await d.press("n")
 
 

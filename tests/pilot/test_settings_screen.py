@@ -184,5 +184,5 @@ async def test_a_narrow_screen_tells_the_line_of_the_file_and_cuts_nothing_in_tw
         await d.shows("dashboard.theme: Colour theme")
         row = next(line for line in d.text().splitlines() if '"light"' in line)
         assert row.rstrip().endswith(":2")
-        await d.shows("config.toml:2")
+        await d.until(lambda: "config.toml:2" in "".join(line.strip() for line in d.text().split("\n")))
         await d.shows('default: "dark"')

@@ -188,7 +188,7 @@ async def test_new_session(dashboard, screen, manager):
         await d.press("n")
         await d.screen(NewSessionScreen)
         await d.press(*"fix it", "tab")
-        await d.shows("$ codex exec")
+        await d.shows("model · in /tmp")
         assert drawn(d.app) == screen
 
 
@@ -239,7 +239,7 @@ async def test_receipt(dashboard, screen):
         await d.press("X")
         await d.screen(StoppingScreen)
         await d.shows('Stopped "split')
-        await d.shows(" ■╭")
+        await d.until(lambda: any(line.startswith("  ■   0s") for line in d.text().split("\n")))
         assert drawn(d.app) == screen
 
 

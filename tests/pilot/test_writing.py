@@ -315,27 +315,39 @@ async def test_a_template_for_one_marked_session_is_in_the_box_that_sends_to_it(
         await d.sent("ended000", "resume ended000")
 
 
-async def test_a_broadcast_names_what_refused_it_and_a_repetition_has_the_same_key(dashboard, manager, monkeypatch):
-    inject, keys, refusing = manager.prompts.inject, [], {"ended001"}
+async def test_a_broadcast_marks_what_refused_it_and_a_repetition_to_these_has_the_same_key(
+    dashboard, manager, monkeypatch
+):
+    inject, reached, refusing = manager.prompts.inject, [], {"ended001", "ended002"}
 
     def sometimes(ref, prompt, options=None):
-        keys.append(options.key)
+        reached.append((ref, options.key))
         if ref in refusing:
             raise SessionBusyError("It runs on another host.")
         return inject(ref, prompt, options)
 
+    async def send(d, answer):
+        await d.press("i", *"go on", "enter")
+        await d.screen(ConfirmScreen)
+        await d.press("y")
+        await d.until(lambda: said(d).startswith(answer), answer)
+
     monkeypatch.setattr(manager.prompts, "inject", sometimes)
     async with dashboard() as d:
         await marked(d, ENDED, Status.RUNNING)
-        for answer in ("1 failed:", "Sent to 3 sessions: ", "Sent to 3 sessions: "):
-            await d.press("i", *"go on", "enter")
-            await d.screen(ConfirmScreen)
-            await d.press("y")
-            await d.until(lambda answer=answer: said(d).startswith(answer), answer)
-            refusing.clear()
-            for one in ENDED:
-                manager.put(structs.replace(manager.get(one.id), status=Status.DONE))
-    assert len(keys) == 9
-    assert len(set(keys[:6])) == 1  # those that have it ignore the repetition
-    assert len(set(keys[6:])) == 1
-    assert keys[6] != keys[0]
+        await send(d, "2 failed: 2 sessions not changed and still marked.")
+        assert '"ended 1": It runs on another host.' in said(d)
+        assert [one.id for one in d.main.table.marked] == ["ended001", "ended002"]
+        refusing.clear()
+        await send(d, 'Sent to 2 sessions: "ended 1", "ended 2"')
+        assert not d.main.table.marked
+        for one in ENDED:
+            manager.put(structs.replace(manager.get(one.id), status=Status.DONE))
+            await d.select(one.id)
+            await d.press("space")
+        await send(d, "Sent to 3 sessions: ")
+    assert [ref for ref, _ in reached] == ["ended000", *["ended001", "ended002"] * 2, *(one.id for one in ENDED)]
+    keys = [key for _, key in reached]
+    assert len(set(keys[:5])) == 1
+    assert len(set(keys[5:])) == 1
+    assert keys[5] != keys[0]

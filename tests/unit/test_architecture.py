@@ -37,8 +37,8 @@ def page(name: str) -> str:
 
 SOURCES = {
     f"/{path.relative_to(ROOT)}": path.read_text(encoding="utf-8")
-    for folder in ("sessions", "widgets", "tui", "tests", "bench")
-    for path in sorted((ROOT / folder).rglob("*.*"))
+    for folder in ("sessions", "widgets", "tui", "tests", "bench", "src/agentdash")
+    for path in sorted((ROOT / folder).glob("*.*" if folder.startswith("src") else "**/*.*"))
     if path.suffix in {".py", ".sql"}
 }
 

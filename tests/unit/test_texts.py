@@ -24,6 +24,8 @@ def test_it_has_the_texts_of_every_room(capsys: pytest.CaptureFixture[str]) -> N
         ('x = f"{n:>4} of {total} done" if n else "none yet"', ["none yet", "{…} of {…} done"]),
         ('x = ("one " "text")', ["one text"]),
         ("x = re.compile('[a b]')\ny = 'SELECT id FROM sessions'\nz = 'word'", []),
+        ("x = \"state = 'due' AND session IN (SELECT id FROM sessions WHERE host = ?1)\"", []),
+        ("x = 'archived_at IS NULL AND pinned_at IS NOT NULL'\ny = f'{n} ORDER BY n DESC'", []),
         ('def f(a: "list[int] | None") -> "int | None": ...', []),
         ('x: Annotated[int, Meta(description="Number of copies.")] = 1', ["Number of copies."]),
     ],

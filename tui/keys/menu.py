@@ -65,9 +65,7 @@ def is_unknown(screen: Screen[Any], event: events.Event) -> bool:
 
 def nothing(key: str, keymap: Keymap) -> str:
     """Return why a key of a menu does nothing."""
-    name, title = MENUS[key.partition(" ")[0]]
-    if key.endswith(" escape"):
-        return f"{keymap.name(f'menu.{name}')} Esc: closed the menu {_named(title)}."
+    _, title = MENUS[key.partition(" ")[0]]
     return f"{keymap.shown(key)}: nothing in the menu {_named(title)}."
 
 

@@ -125,11 +125,22 @@ def rows_below(number: int, counted: int) -> str:
     return f"{rows} below: PgDn"
 
 
+_KEY_WORDS = {
+    Verdict.ALLOW: "yes",
+    Verdict.ALWAYS: "always",
+    Verdict.DENY: "no",
+    Verdict.STOP: "stop",
+    Verdict.ANSWER: "answer",
+}
+
+
 def not_taken(ask: Ask, verdict: Verdict) -> str:
     """Return the reason why an ask does not take a decision."""
     if ask.left_out:
         return f"It can only be denied: it is too long to be shown ({ask.left_out})."
-    return f"This ask does not take {verdict!s}. It takes: {', '.join(taken(ask))}."
+    if Verdict.ANSWER in taken(ask):
+        return f"A question has no {_KEY_WORDS[verdict]}: choose an answer, or d."
+    return f"It does not take {_KEY_WORDS[verdict]}: only {' or '.join(_KEY_WORDS[one] for one in taken(ask))}."
 
 
 def ended(fate: str) -> str:

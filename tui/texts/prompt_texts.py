@@ -232,6 +232,9 @@ def mode_offers(modes: Sequence[str], following: str | None, dangerous: Collecti
     return [(letter, mode + _marks(mode, following, dangerous)) for letter, mode in zip(_LETTERS, modes, strict=False)]
 
 
+UNLIMITED = "Nothing of what its agent does will be asked for or refused."
+
+
 def _marks(mode: str, following: str | None, dangerous: Collection[str]) -> str:
     marks = ["no limits"] * (mode in dangerous) + ["next prompt"] * (mode == following)
     return f" ({', '.join(marks)})" if marks else ""

@@ -98,10 +98,12 @@ class TitledLine(NamedTuple):
     """The cells of the longest title of the list, with its note."""
 
     def fitted(self, width: int) -> str:
-        """Return the line in at most ``width`` cells; the title loses its end first."""
-        room = max(_LEAST_TITLE, min(self.cells, width - cell_width(self.head) - cell_width(self.tail)))
-        title = cut(self.title, room - cell_width(self.note))
-        return cut(f"{self.head}{pad(f'{title}{self.note}', room)}{self.tail}", width)
+        """Return the line in at most ``width`` cells: the title loses its end, then the tail goes, which says less."""
+        beside = width - cell_width(self.head)
+        tail = self.tail if beside - cell_width(self.tail) >= min(self.cells, _LEAST_TITLE) else ""
+        room = max(0, min(self.cells, beside - cell_width(tail)))
+        title = cut(self.title, max(1, room - cell_width(self.note)))
+        return cut(f"{self.head}{pad(f'{title}{self.note}', room)}{tail}", width)
 
 
 _LEAST_TITLE = 12

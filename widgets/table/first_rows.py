@@ -55,7 +55,7 @@ class FirstRows:
 
     @property
     def place(self) -> str:
-        """Where the cursor is: ``1/26``."""
+        """The place of the cursor: ``1/26``."""
         number, count = self._rows.place(self._cursor or 0)
         return place_of(number if self.selected is not None else None, count)
 

@@ -23,7 +23,7 @@ from agentdash.sessions.model.session import Receipt, Session, Status
 from agentdash.sessions.rules.launch import Start, TurnPlan, requested_model
 from agentdash.sessions.rules.prompts.delivery import PromptState
 from agentdash.sessions.rules.prompts.due import until
-from agentdash.sessions.runner.processes import processes
+from agentdash.sessions.runner.processes import processes, runner_lock
 from agentdash.sessions.runner.queue.next_turn import builder
 from agentdash.sessions.runner.queue.pump import pump
 from agentdash.sessions.runner.runner_process import poke
@@ -45,6 +45,9 @@ from agentdash.sessions.settings.config import Loaded
 from agentdash.sessions.settings.toml_keys import merged
 from agentdash.sessions.storage.prompts.queued_prompt import QueuedPrompt, Request, Unconfirmed, resend_key
 from agentdash.sessions.storage.queries import Recipe
+
+ENDING_SECONDS = 15.0
+"""Longest wait for the process of a failed turn to be gone; its runner kills it after ten."""
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -148,6 +151,7 @@ class Prompter(ManagerPart):
         checked_prompt(prompt)
         self._layout.check_writable()
         session, options = self._housekeeping.settled(ref), options or PromptOptions()
+        self._let_go(session)
         if agent_named(session.agent).conversations is None:
             again = f"Run it again: agentdash retry {session.short_id}" if session.status.ended else ""
             raise SessionBusyError(
@@ -178,6 +182,7 @@ class Prompter(ManagerPart):
         if not session.status.ended:  # the turn may still succeed
             raise at_work_error(session, f"turn {session.turn} can be retried when it has ended")
         check_free(session, "retried")
+        self._let_go(session)
         options = options or PromptOptions()
         if allow_denied:
             allowance = self.allowance(session)
@@ -379,6 +384,14 @@ class Prompter(ManagerPart):
         )
         self.serve(session.id)
         return self.sent(added.id)
+
+    def _let_go(self, session: Session) -> None:
+        """Wait until the runner of a failed turn is gone: the agent may lack what the environment of now has."""
+        folder = self._layout.session(session.id)
+        if session.status is Status.FAILED and not session.left and session.host == processes.host_name():
+            with suppress(FileNotFoundError):
+                if (lock := runner_lock.hold(folder.lock, ENDING_SECONDS)) is not None:
+                    lock.release()
 
     def serve(self, session_id: str) -> None:
         """Record the session, and send runners for the turns that may begin."""

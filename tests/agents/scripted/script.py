@@ -64,6 +64,8 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pause: float = 0.4
     """Seconds at speed 1."""
     repeat: int = 1
+    unless: str | None = None
+    """A variable of the environment: a process that has it leaves the moment out."""
     reasoning: str | None = None
     message: str | None = None
     plan: list[tuple[str, str]] | None = None

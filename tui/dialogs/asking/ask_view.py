@@ -129,6 +129,8 @@ class AskView(Vertical):
     def on_resize(self) -> None:
         """Fit the lines into the new size."""
         self.fit()
+        if self.is_open:
+            self.settling.begin()  # a card that opens again has a size again, but its text has the former one
 
     def fit(self) -> None:
         """Fit the lines into the pane, which may have another size."""

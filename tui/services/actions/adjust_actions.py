@@ -9,6 +9,7 @@ from agentdash.sessions.model.session import Session
 from agentdash.tui.keys.key_names import LIST_LETTERS
 from agentdash.tui.services.desk import Actions
 from agentdash.tui.texts import act_texts, family_texts, prompt_texts
+from agentdash.tui.texts import screen_texts as texts
 
 
 class AdjustActions(Actions):
@@ -29,12 +30,27 @@ class AdjustActions(Actions):
         with self._app.keys_held():
             following = await self._requests.outcome_of(lambda: self._next_mode(session))
             own = agent_named(session.agent).modes
-            offers = prompt_texts.mode_offers(modes, following, own.dangerous if own is not None else frozenset())
+            unlimited = own.dangerous if own is not None else frozenset()
+            offers = prompt_texts.mode_offers(modes, following, unlimited)
             at = modes.index(following) if following in modes else 0
             picked = self._app.push_screen(PickScreen(prompt_texts.heading(session), offers, at), wait_for_dismiss=True)
         number = await picked
-        if number is not None:
-            await self.mode(session, modes[number])
+        if number is None:
+            return
+        mode = modes[number]
+        if mode not in unlimited or mode == following or await self._agreed(session, mode):
+            await self.mode(session, mode)
+
+    async def _agreed(self, session: Session, mode: str) -> bool:
+        """Ask before a session has no limits; return whether the user agreed."""
+        from agentdash.tui.dialogs.asking.confirm import Answer, ConfirmScreen
+
+        with self._app.keys_held():
+            screen = ConfirmScreen(
+                f"Change the mode to {mode}?", texts.listing([session]), prompt_texts.UNLIMITED, "change"
+            )
+            answer = self._app.push_screen(screen, wait_for_dismiss=True)
+        return await answer is Answer.YES
 
     async def mode(self, session: Session, mode: str) -> None:
         """Change the mode of a session."""

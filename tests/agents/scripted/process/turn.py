@@ -1,5 +1,6 @@
 """One turn of the scripted agent: a script as a generator that yields what it waits for, whichever player drives it."""
 
+import os
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ class Turn:
     def play(self, beats: list[Beat]) -> Steps:
         """Play the moments; the generator's value is None if none of them ends the turn."""
         for beat in beats:
+            if beat.unless is not None and beat.unless in os.environ:
+                continue
             for number in range(1, beat.repeat + 1):
                 self._words["n"] = str(number)
                 yield beat.pause / self._stage.speed

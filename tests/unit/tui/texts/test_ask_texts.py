@@ -122,3 +122,20 @@ def test_an_answer_is_offered_only_if_something_is_asked():
 def test_the_end_of_an_ask_is_a_sentence():
     assert ask_texts.ended("denied by you") == "Denied by you."
     assert ask_texts.former_ended("denied by you") == "The one before: denied by you."
+
+
+ANSWERED = (Verdict.ANSWER, Verdict.DENY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdicts", "pressed", "text"),
+    [
+        (AskKind.QUESTION, ANSWERED, Verdict.ALLOW, "A question has no yes: choose an answer, or d."),
+        (AskKind.FORM, ANSWERED, Verdict.ALWAYS, "A question has no always: choose an answer, or d."),
+        (AskKind.TOOL, (Verdict.DENY,), Verdict.ALLOW, "It does not take yes: only no."),
+        (AskKind.TOOL, (Verdict.DENY, Verdict.STOP), Verdict.ALLOW, "It does not take yes: only no or stop."),
+    ],
+)
+def test_a_key_that_an_ask_does_not_take_is_answered_in_plain_words(kind, verdicts, pressed, text):
+    ask = Ask(key="k", kind=kind, title="Which colour?", verdicts=verdicts)
+    assert ask_texts.not_taken(ask, pressed) == text
