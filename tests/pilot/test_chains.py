@@ -32,6 +32,7 @@ async def test_the_field_can_be_filled_in_and_emptied(dashboard, manager):
     async with dashboard() as d:
         await d.press("n")
         screen = await d.screen(NewSessionScreen)
+        await d.press(*["tab"] * 5)  # to the line in place of the fields that are rarely used
         await d.shows("at once; or the id of a session")
         screen.fields.after.focus()
         await d.press(*"done0001")
@@ -49,9 +50,8 @@ async def test_the_row_names_what_it_waits_for_and_a_key_starts_it(dashboard, ma
     manager.put(waiting(reason="after running1 (split [/red] the monolith into services)"))
     async with dashboard() as d:
         await d.shows("shorten it ↳ after runn")
-        await d.shows("after running1 (split [/red]")
+        await d.shows("shorten it ↳ after runn · after running1 (split [/red] the…")
         await d.select("waits001")
-        await d.shows("after running1 (split [/red] the monolith into services)")
         await d.press("m")
         await d.shows("S start")
         await d.press("S")

@@ -86,6 +86,7 @@ async def test_a_question_and_its_answer_are_about_the_marked_sessions(dashboard
         await d.press("y")
         ids = {one.id for one in sessions}
         await d.until(lambda: changed(before, facts(d)) == ids, f"something to be done to {ids}")
+        await d.until(lambda: "◆" not in d.text() and " marked" not in d.text(), "the marks to go")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +99,7 @@ async def test_what_a_key_did_to_marked_sessions_is_asked_once_and_undone_at_onc
         await press(d, action)
         await d.press("n")
         assert kept(d) == before
+        await d.shows("3 marked")  # what was not done keeps its marks
         await press(d, action)
         await d.press("y")
         await d.shows("u to undo all 3")
