@@ -106,7 +106,7 @@ def typical(found: Sequence[Cost]) -> Cost:
 
 def searched(watch: Watch) -> tuple[float, float]:
     """Return the milliseconds from Enter to the first hit, and to the end of a search from the beginning."""
-    watch.type("\x1bg/")
+    watch.type("\x1bgg/")
     watch.press(NEEDLE)
     watch.read(0.3)
     began = time.perf_counter()
