@@ -154,6 +154,8 @@ def test_what_is_typed_before_the_dashboard_is_loaded_arrives_in_order(pictured,
     outer.type("jumps:äöü".encode())
     assert outer.received == before, "nothing typed is echoed"
     let_go()
+    wait_until(lambda: "ü".encode() in outer.received, what="the last letter")
+    outer.type(b"\x0c")  # all is written again, in one piece: letters of several pictures come one by one
     wait_until(lambda: "the-quick-brown-fox-jumps:äöü".encode() in outer.received, what="the prompt")
     outer.terminate(wait_until)
 
