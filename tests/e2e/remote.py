@@ -28,9 +28,10 @@ class Outer:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
         self._received = b""
         self._before = None
+        here = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self._process = subprocess.Popen(
             [*([sys.executable, "-c", _TAKE_TERMINAL] if controlling else []), *argv],
-            stdin=slave, stdout=slave, stderr=slave, env=os.environ | env, start_new_session=True,
+            stdin=slave, stdout=slave, stderr=slave, env=here | env, start_new_session=True,
         )  # fmt: skip
         os.close(slave)
 

@@ -119,9 +119,11 @@ def test_a_text_of_odd_width_moves_nothing_beside_it(manager, terminal, open_ter
     ruler = open_terminal()
     ruler.start("stty raw -echo; echo ready; cat", width=200, height=10)
     ruler.shows("ready")
-    titled = [row for row in before if "✓" in row and re.search(r" here( |$)", row)]
+    # At 50 cells the titles have the room of the folder.
+    titled = [row for row in before if re.match(" *✓", row) and (width == 50 or re.search(" here( |$)", row))]
     assert len(titled) == len(ODD) + 1
-    assert len({ruler.cells(row.split(" here")[0]) for row in titled}) == 1
+    if width > 50:
+        assert len({ruler.cells(re.split(" here( |$)", row)[0]) for row in titled}) == 1
     if width == 160:
         assert len({ruler.cells(row.split("│")[0]) for row in titled}) == 1, before
     terminal.keys("C-l", "L")

@@ -141,13 +141,19 @@ def _in_background() -> bool:
 
 
 def _end_by_signals() -> dict[signal.Signals, Any]:
-    """Let the signals that end a process do it by an exception, which gives the terminal back."""
+    """Let the signals that end a process give the terminal back."""
     before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             before[number] = signal.signal(number, _end)
     return before
 
 
 def _end(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
+    """End at once: an exception may come where Python ignores it, and nothing else was begun yet."""
+    if _held is not None:
+        _held.give_back()
+        if number == signal.SIGINT:
+            _write("agentdash: Interrupted; sessions keep running.\n")
+        os._exit(128 + number)
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
