@@ -256,9 +256,9 @@ async def take(manager: SessionManager, name: str, scene: Picture) -> None:
     app = Dashboard(manager, settings=DashboardSettings(theme=theme), tour=tour)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot, "? help")
-        if manager.reader.sessions():
-            first = manager.reader.sessions()[-1].task
-            await shown(app, pilot, first.split()[0])  # a narrow table cuts the rest
+        if sessions := manager.reader.sessions():
+            while len(app.home.table._rows) < len(sessions):
+                await pilot.pause(0.05)
             if name in SCENES:
                 select(app, "monolith" if size[0] < 100 else "Fix the flaky")
         await pilot.pause(0.5)
