@@ -93,7 +93,7 @@ def test_a_command_whose_output_did_not_fit_is_not_done(manager):
 
 
 def test_a_stream_that_fits_on_the_small_disk_names_no_disk(manager, tmp_path):
-    codex = codex_that_prints(tmp_path, messages=500)
+    codex = codex_that_prints(tmp_path, messages=250)
     session = manager.spawn(Start("x", agent="codex", options={"live": False, "bin": codex}))
     [ended] = manager.wait([session.id], timeout=60)
     assert (ended.status, ended.reason) == (Status.DONE, None)
