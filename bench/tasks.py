@@ -28,7 +28,7 @@ CARDS = [Until(lambda desk, n=n: desk.has_read(f"{n} of 3 asks")) for n in (1, 2
 """The card of an ask takes keys only once it can have been read."""
 
 REPEAT = (Words("{api}"), "Enter")
-AGAIN = (Words("once more"), "Enter")
+AGAIN = (Words("again"), "Enter")
 DENY = ("d", Words("not now"), "Enter")
 
 WAYS: Mapping[str, tuple[Keys, Keys]] = {

@@ -52,7 +52,7 @@ async def test_three_approvals_in_a_row_are_four_keys(dashboard, manager, size):
         await shown_next(d, asked[2])
         await d.shows("3 of 3 asks")
         if size[0] > 80:  # a narrow line cuts it
-            await d.shows('1 more asks: "rename the store" · a')
+            await d.shows('1 more ask: "rename the store" · a')
         assert d.main.current.id == "stopped1"
         await d.press("y")
         await closed(d)

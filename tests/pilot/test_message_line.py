@@ -140,7 +140,7 @@ async def test_the_footer_comes_back_by_itself_but_an_error_waits_for_a_key(dash
 
 
 async def test_a_title_is_cut_before_the_keys_or_the_words_behind_it_are(dashboard, manager):
-    one = structs.replace(manager.get("failed01"), title="a very long title of which nobody needs the end " * 2)
+    one = structs.replace(manager.get("failed01"), title="a very long title whose end is not needed here " * 2)
     manager.put(one)
     async with dashboard(size=(80, 24)) as d:
         await d.select("failed01")

@@ -9,7 +9,7 @@ from agentdash.sessions.rules.asks.dangerous import scope
 from agentdash.sessions.rules.asks.model import Ask, AskKind, Verdict
 from agentdash.sessions.rules.asks.recorded import RecordedAsk
 from agentdash.sessions.text.sanitize import cell_width, cut, cut_left
-from agentdash.sessions.text.units import age
+from agentdash.sessions.text.units import age, count
 from agentdash.tui.texts.screen_texts import quoted
 from agentdash.widgets.asks.ask_document import are_asked, brief
 from agentdash.widgets.asks.decisions import Decision
@@ -192,4 +192,4 @@ def key_words(pairs: Sequence[tuple[str, str]], width: int) -> Content:
 
 def more_asks(number: int, name: str, key: str) -> str:
     """Return the name of the next ask, and the key that shows it; empty if there is none."""
-    return f" · {number:,} more asks: {quoted(name, _NAMED_CELLS)} · {key}" if number else ""
+    return f" · {count(number, 'more ask')}: {quoted(name, _NAMED_CELLS)} · {key}" if number else ""

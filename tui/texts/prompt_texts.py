@@ -164,7 +164,7 @@ def unconfirmed_row(prompt: Unconfirmed, now: int, width: int) -> list[Row]:
 
 def queue_keys(session: Session, *, on_queued: bool, on_unconfirmed: bool) -> str:
     """Return the keys of the queue dialog that apply now."""
-    keys = ["Enter edit", "J/K move", "s send now", "D cancel"] if on_queued else []
+    keys = ["Enter edit", "J K move", "s send now", "D cancel"] if on_queued else []
     keys += ["R send again", "D dismiss"] if on_unconfirmed else []
     keys += ["r release" if session.held else "h hold", "Esc close"]
     return "   ".join(keys)

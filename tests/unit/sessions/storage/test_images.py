@@ -51,7 +51,7 @@ def test_the_copy_counts_whatever_becomes_of_the_file(folder, cwd):
     again = add(folder, "and now @shot.png", cwd)
     assert "[image shot-2.png 2.0 kB]" in again
     assert pictures_in(folder, again)[0].data == PNG + b"changed"
-    assert add(folder, "once more", cwd, "shot.png") == "once more\n\n[image shot-2.png 2.0 kB]"
+    assert add(folder, "again", cwd, "shot.png") == "again\n\n[image shot-2.png 2.0 kB]"
     assert len(list(folder.images.iterdir())) == 2
 
 
@@ -80,7 +80,7 @@ def test_typed_names_are_those_of_images_alone():
     }.items():  # fmt: skip
         assert typed(text) == found, text
     assert has_images("@shot.png", (), by_user=True)
-    assert not has_images("@shot.png", (), by_user=False), "an agent's words give nobody a file"
+    assert not has_images("@shot.png", (), by_user=False), "an agent's words name no file"
 
 
 def test_a_typed_file_that_is_not_there_stays_a_name(folder, cwd):

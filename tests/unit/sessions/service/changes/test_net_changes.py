@@ -1,4 +1,4 @@
-"""The net result of a session, from real repositories: what is different now, whoever staged or committed it."""
+"""The net result of a session in real repositories: commits and staging make no difference to it."""
 
 import os
 import subprocess
@@ -342,7 +342,7 @@ def test_without_git_the_edits_are_taken_back(session: Session) -> None:
     back = "@@ -1,2 +1,2 @@\n-two\n-new\n+1\n+2\n"
     session.put("a", "1\n2\n3\n")
     assert without_git(session, "a", first, second, back) is None
-    session.put("a", "by somebody else\n")
+    session.put("a", "by another program\n")
     net = without_git(session, "a", first, second)
     assert net is not None
     assert (net.kind, net.added, net.diff) == ("update", None, None)
