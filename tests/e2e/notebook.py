@@ -4,6 +4,7 @@ The thread of each session has the id of the session.
 """
 
 import os
+import weakref
 
 SCRIPT = """#!/bin/sh
 prompt=$(cat)
@@ -45,7 +46,10 @@ class Notebook:
     def open_gate(self):
         """Let the turn that waits go on; no later one waits."""
         (self.folder / "opened").touch()
-        (self.folder / "gate").write_text("\n")
+        # The turn may see the file before it waits: a FIFO that is open for both never blocks this side.
+        gate = os.open(self.folder / "gate", os.O_RDWR | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, gate)
+        os.write(gate, b"\n")
 
     def _lines(self, name):
         path = self.folder / name
